@@ -10,7 +10,7 @@ use std::thread;
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
-use crate::host_bytes::Resident;
+use crate::host_bytes::ProcessMemory;
 use crate::live_blocks::{LiveBlocks, Random};
 use crate::step_result::{NoResult, facts};
 
@@ -66,15 +66,15 @@ pub(crate) struct Refused {
 /// A block that is filled with its byte.
 type Filled = (Block, u8);
 
-/// Requests were refused, blocks lost their byte, or were not zero.
+/// How many requests were refused, and how many blocks lost their byte or were not zero.
 #[derive(Debug, Default)]
-struct Damage {
+struct Failures {
     refused: BTreeMap<&'static str, u64>,
     changed: u64,
     dirty: u64,
 }
 
-impl Damage {
+impl Failures {
     fn facts<S: BlockSource>(&self) -> Facts {
         let mut counts = facts([("changed", json!(self.changed))]);
         for name in S::REFUSALS {
@@ -129,28 +129,28 @@ pub(crate) fn churn<S: BlockSource>(
     times: u64,
     hold: u64,
 ) -> Result<Facts, NoResult> {
-    let (mut alive, mut damage, mut random, mut held) =
-        (LiveBlocks::new(S::alignment_of), Damage::default(), Random::default(), Vec::new());
-    let resident = Resident::of_this_process();
-    let resident_bytes = resident.bytes();
+    let (mut alive, mut failures, mut random, mut held) =
+        (LiveBlocks::new(S::alignment_of), Failures::default(), Random::default(), Vec::new());
+    let memory = ProcessMemory::of_this_process();
+    let resident_bytes = memory.resident_bytes();
     for number in 0..times {
         let size_bytes = random.below(size_bytes) + 1;
-        if let Some((block, byte)) = damage.take(source, number, size_bytes)? {
+        if let Some((block, byte)) = failures.take(source, number, size_bytes)? {
             alive.enter(block.address, size_bytes);
             held.push((block, byte));
         }
         if held.len() as u64 >= hold.max(1) {
             let filled = held.swap_remove(random.below(held.len() as u64) as usize);
             alive.leave(filled.0.address);
-            damage.give(source, filled)?;
+            failures.give(source, filled)?;
         }
     }
     for filled in held {
-        damage.give(source, filled)?;
+        failures.give(source, filled)?;
     }
     let mut counts = alive.facts();
-    counts.extend(damage.facts::<S>());
-    let grown_bytes = resident.bytes().saturating_sub(resident_bytes);
+    counts.extend(failures.facts::<S>());
+    let grown_bytes = memory.resident_bytes().saturating_sub(resident_bytes);
     counts.insert("grown_bytes".into(), json!(grown_bytes));
     Ok(counts)
 }
@@ -188,8 +188,8 @@ pub(crate) fn stress<S: BlockSource>(
     let counts = counts?;
     let misaligned: u64 = counts.iter().map(|counts| counts.misaligned).sum();
     let mut all = facts([("misaligned", json!(misaligned))]);
-    let damage = counts.into_iter().map(|counts| counts.damage);
-    all.extend(damage.fold(Damage::default(), Damage::add).facts::<S>());
+    let failures = counts.into_iter().map(|counts| counts.failures);
+    all.extend(failures.fold(Failures::default(), Failures::add).facts::<S>());
     Ok(all)
 }
 
@@ -228,7 +228,7 @@ impl Start {
 #[derive(Debug, Default)]
 struct StressCounts {
     misaligned: u64,
-    damage: Damage,
+    failures: Failures,
 }
 
 /// What one thread of a stress does.
@@ -241,7 +241,7 @@ fn stress_thread<S: BlockSource>(
 ) -> Result<StressCounts, NoResult> {
     let (mut counts, mut held) = (StressCounts::default(), Vec::new());
     for number in 0..times {
-        if let Some(filled) = counts.damage.take(source, number, size_bytes)? {
+        if let Some(filled) = counts.failures.take(source, number, size_bytes)? {
             counts.misaligned +=
                 u64::from(!filled.0.address.is_multiple_of(S::alignment_of(size_bytes)));
             held.push(filled);
@@ -252,16 +252,16 @@ fn stress_thread<S: BlockSource>(
                 if number % 2 == 0 { Err(mpsc::SendError(filled)) } else { next.send(filled) };
             // A thread that ended by an error receives nothing: then this one frees the block.
             if let Err(mpsc::SendError(kept)) = sent {
-                counts.damage.give(source, kept)?;
+                counts.failures.give(source, kept)?;
             }
         }
         for filled in own.try_iter() {
-            counts.damage.give(source, filled)?;
+            counts.failures.give(source, filled)?;
         }
     }
     drop(next);
     for filled in held.into_iter().chain(own.iter()) {
-        counts.damage.give(source, filled)?;
+        counts.failures.give(source, filled)?;
     }
     Ok(counts)
 }

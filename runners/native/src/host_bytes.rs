@@ -17,22 +17,22 @@ const CHUNK_BYTES: u64 = 64 * 1024;
 const STATM_BYTES: usize = 256;
 const PAGE_BYTES: u64 = 4096;
 
-/// Tells the memory of the process that has pages.
-pub(crate) struct Resident {
+/// Tells how much memory a process has.
+pub(crate) struct ProcessMemory {
     /// Opened once: a file of the system for each measure costs more than most calls of a subject.
     file: Option<File>,
     page_bytes: u64,
 }
 
-impl Resident {
+impl ProcessMemory {
     /// Of this process. A fork of it needs one of its own.
     pub(crate) fn of_this_process() -> Self {
         let page_bytes = rustix::param::page_size() as u64;
         Self { file: File::open("/proc/self/statm").ok(), page_bytes }
     }
 
-    /// In bytes; 0 where the system does not tell.
-    pub(crate) fn bytes(&self) -> u64 {
+    /// What has pages, in bytes; 0 where the system does not tell.
+    pub(crate) fn resident_bytes(&self) -> u64 {
         self.field(1)
     }
 

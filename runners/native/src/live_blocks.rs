@@ -12,7 +12,6 @@ use crate::step_result::facts;
 pub(crate) struct LiveBlocks {
     alignment_of: fn(size_bytes: u64) -> u64,
     ends: BTreeMap<u64, u64>,
-    failed: u64,
     overlaps: u64,
     misaligned: u64,
 }
@@ -20,7 +19,7 @@ pub(crate) struct LiveBlocks {
 impl LiveBlocks {
     /// No blocks. Each one is to begin at a multiple of what `alignment_of` says for its size.
     pub(crate) fn new(alignment_of: fn(size_bytes: u64) -> u64) -> Self {
-        Self { alignment_of, ends: BTreeMap::new(), failed: 0, overlaps: 0, misaligned: 0 }
+        Self { alignment_of, ends: BTreeMap::new(), overlaps: 0, misaligned: 0 }
     }
 
     /// Enters a block of the size that was asked for.
@@ -37,11 +36,6 @@ impl LiveBlocks {
         self.ends.insert(start, end);
     }
 
-    /// A request was refused.
-    pub(crate) fn failed(&mut self) {
-        self.failed += 1;
-    }
-
     pub(crate) fn leave(&mut self, start: u64) {
         self.ends.remove(&start);
     }
@@ -50,13 +44,9 @@ impl LiveBlocks {
         self.overlaps
     }
 
-    /// How many requests failed, how many blocks met another one, how many lay wrong.
+    /// How many blocks met another one, and how many lay wrong.
     pub(crate) fn facts(&self) -> Facts {
-        facts([
-            ("failed", json!(self.failed)),
-            ("overlaps", json!(self.overlaps)),
-            ("misaligned", json!(self.misaligned)),
-        ])
+        facts([("overlaps", json!(self.overlaps)), ("misaligned", json!(self.misaligned))])
     }
 }
 

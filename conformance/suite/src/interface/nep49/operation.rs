@@ -162,8 +162,9 @@ pub enum Operation {
     /// grew by more than that. A worker in Python records its rounds, and declines sizes that need
     /// more than 5,000.
     ///
-    /// Facts: `failed`, `leaked_bytes` (by how much the peak grew while the blocks went from 640 to
-    /// 960 MiB; 0 where the rounds ended earlier).
+    /// Facts: `failed`, `leaked_bytes` (by how much the peak grew in the last rounds: while the
+    /// blocks went from 640 to 960 MiB, or it grew by more than 960 MiB; 0 where they were not
+    /// doubled so far).
     LeakRounds {
         /// `realloc` grows a block of half the size.
         by: Function,
@@ -207,8 +208,7 @@ pub enum Operation {
     /// them again. Then the first thread goes on, and the live blocks are compared. The same once
     /// more with the free() of a block that the other thread took, after 100 instructions at most,
     /// and inside malloc() and realloc(), after 150 at most, while the other thread resizes a block
-    /// of half the size.
-    /// On x86-64 alone, without a debugger.
+    /// of half the size. On x86-64 alone, without a debugger.
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks that
     /// lost their byte), `stops` (how often the thread was stopped).

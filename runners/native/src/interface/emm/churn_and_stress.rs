@@ -30,11 +30,11 @@ impl EmmCase<'_> {
         hold: u64,
     ) -> Result<Facts, NoResult> {
         let owner = self.bindings.manager(on)?;
-        let (mut alive, mut first) =
-            (LiveBlocks::new(|_| ALIGNMENT_BYTES), FirstFailure::default());
+        let (mut alive, mut failed) =
+            (LiveBlocks::new(|_| ALIGNMENT_BYTES), FailedRequests::default());
         let mut held = VecDeque::new();
         for _ in 0..times {
-            held.extend(allocate(&owner, &mut alive, &mut first, size_bytes));
+            held.extend(allocate(&owner, &mut alive, &mut failed, size_bytes));
             if held.len() as u64 >= hold
                 && let Some(oldest) = held.pop_front()
             {
@@ -46,7 +46,7 @@ impl EmmCase<'_> {
             owner.manager.release(rest.token)?;
         }
         let mut counts = alive.facts();
-        counts.extend(first.facts());
+        counts.extend(failed.facts());
         Ok(counts)
     }
 
@@ -63,10 +63,10 @@ impl EmmCase<'_> {
         let driver = self.driver()?;
         let (mut alive, mut held, mut random, mut changed) =
             (LiveBlocks::new(|_| ALIGNMENT_BYTES), Vec::new(), Random::default(), 0u64);
-        let mut first = FirstFailure::default();
+        let mut failed = FailedRequests::default();
         for number in 0..times {
             let size_bytes = random.below(size_bytes) + 1;
-            if let Some(memory) = allocate(&owner, &mut alive, &mut first, size_bytes) {
+            if let Some(memory) = allocate(&owner, &mut alive, &mut failed, size_bytes) {
                 let byte = (number % 255) as u8;
                 // One that cannot be written is found when it is read.
                 let _ = self
@@ -90,7 +90,7 @@ impl EmmCase<'_> {
         }
         let mut counts = alive.facts();
         counts.extend(facts([("changed", json!(changed))]));
-        counts.extend(first.facts());
+        counts.extend(failed.facts());
         Ok(counts)
     }
 
@@ -138,13 +138,9 @@ impl EmmCase<'_> {
                 .collect()
         });
         let logs = logs?;
-        let failed: u64 = logs.iter().map(|log| log.failed).sum();
-        let first = logs.iter().map(|log| log.first).find(FirstFailure::is_there);
-        let mut counts = first.unwrap_or_default().facts();
-        counts.extend(facts([
-            ("failed", json!(failed)),
-            ("overlaps", json!(overlaps(logs, size_bytes))),
-        ]));
+        let failed = logs.iter().map(|log| log.failed);
+        let mut counts = failed.fold(FailedRequests::default(), FailedRequests::add).facts();
+        counts.extend(facts([("overlaps", json!(overlaps(logs, size_bytes)))]));
         Ok(counts)
     }
 }
@@ -153,35 +149,45 @@ impl EmmCase<'_> {
 fn allocate(
     owner: &CaseManager,
     alive: &mut LiveBlocks,
-    first: &mut FirstFailure,
+    failed: &mut FailedRequests,
     size_bytes: u64,
 ) -> Option<Memory> {
     let memory = owner.manager.memalloc(size_bytes);
     match &memory {
         Ok(memory) => alive.enter(memory.pointer, size_bytes),
-        Err(raised) => {
-            alive.failed();
-            first.note(raised);
-        }
+        Err(raised) => failed.note(raised),
     }
     memory.ok()
 }
 
-/// Whether the first request that failed was said to be out of memory.
+/// How many requests failed, and whether the first one was said to be out of memory.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct FirstFailure(Option<bool>);
+pub(crate) struct FailedRequests {
+    count: u64,
+    first_is_out_of_memory: Option<bool>,
+}
 
-impl FirstFailure {
+impl FailedRequests {
     pub(crate) fn note(&mut self, raised: &Raised) {
-        self.0.get_or_insert(raised.status.as_deref() == Some("OUT_OF_MEMORY"));
+        self.count += 1;
+        let is_out_of_memory = raised.status.as_deref() == Some("OUT_OF_MEMORY");
+        self.first_is_out_of_memory.get_or_insert(is_out_of_memory);
     }
 
-    fn is_there(&self) -> bool {
-        self.0.is_some()
+    /// Adds those of another thread.
+    fn add(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            first_is_out_of_memory: self.first_is_out_of_memory.or(other.first_is_out_of_memory),
+        }
     }
 
+    /// `failed` and `out_of_memory`.
     pub(crate) fn facts(self) -> Facts {
-        facts([("out_of_memory", json!(self.0 == Some(true)))])
+        facts([
+            ("failed", json!(self.count)),
+            ("out_of_memory", json!(self.first_is_out_of_memory == Some(true))),
+        ])
     }
 }
 
@@ -191,8 +197,7 @@ struct ThreadLog<'a> {
     clock: &'a AtomicU64,
     held: VecDeque<Memory>,
     entries: Vec<(u64, Entry)>,
-    failed: u64,
-    first: FirstFailure,
+    failed: FailedRequests,
 }
 
 #[derive(Clone, Copy)]
@@ -207,8 +212,7 @@ impl<'a> ThreadLog<'a> {
             clock,
             held: VecDeque::new(),
             entries: Vec::new(),
-            failed: 0,
-            first: FirstFailure::default(),
+            failed: FailedRequests::default(),
         }
     }
 
@@ -236,10 +240,7 @@ fn allocate_repeatedly(
     for _ in 0..times {
         match owner.manager.memalloc(size_bytes) {
             Ok(memory) => log.came(memory),
-            Err(raised) => {
-                log.failed += 1;
-                log.first.note(&raised);
-            }
+            Err(raised) => log.failed.note(&raised),
         }
         if log.held.len() > STRESS_HOLD
             && let Some(oldest) = log.held.pop_front()

@@ -13,7 +13,7 @@ use crate::host_buffer::HostBuffer;
 use crate::host_bytes;
 use crate::interface::emm::bindings::{Bound, CaseManager, NamedMemory, Token};
 use crate::interface::emm::case::EmmCase;
-use crate::interface::emm::churn_and_stress::FirstFailure;
+use crate::interface::emm::churn_and_stress::FailedRequests;
 use crate::interface::emm::subject::{HostFlags, Memory};
 use crate::step_result::{NoResult, driver_error, error_of_worker, facts};
 
@@ -61,22 +61,17 @@ impl EmmCase<'_> {
         name: &str,
     ) -> Result<Facts, NoResult> {
         let owner = self.bindings.manager(on)?;
-        let (mut tokens, mut failed, mut first) = (Vec::new(), 0u64, FirstFailure::default());
+        let (mut tokens, mut failed) = (Vec::new(), FailedRequests::default());
         for _ in 0..times {
             match owner.manager.memalloc(size_bytes) {
                 Ok(memory) => {
                     tokens.push(Token { owner: Arc::clone(&owner), memory, _buffer: None });
                 }
-                Err(raised) => {
-                    failed += 1;
-                    first.note(&raised);
-                }
+                Err(raised) => failed.note(&raised),
             }
         }
         self.bindings.bind(name, Bound::Memories(tokens));
-        let mut counts = facts([("failed", json!(failed))]);
-        counts.extend(first.facts());
-        Ok(counts)
+        Ok(failed.facts())
     }
 
     pub(crate) fn memhostalloc(

@@ -4,7 +4,7 @@ use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
 use crate::churn_and_stress::{Block, BlockSource};
-use crate::host_bytes::{Resident, peak_resident_bytes};
+use crate::host_bytes::{ProcessMemory, peak_resident_bytes};
 use crate::interface::nep49::handler::HandlerCalls;
 use crate::step_result::{NoResult, facts};
 
@@ -50,7 +50,7 @@ pub(crate) fn counted_rounds(
 
 /// Whether malloc() or free() writes to most bytes of a block: then the system gives it pages.
 fn writes_to_all(calls: HandlerCalls<'_>, size_bytes: u64) -> Result<bool, Raised> {
-    let before_bytes = Resident::of_this_process().bytes();
+    let before_bytes = ProcessMemory::of_this_process().resident_bytes();
     if let Some(block) = calls.malloc_block(size_bytes)? {
         calls.give(block)?;
     }

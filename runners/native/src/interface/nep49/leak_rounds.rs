@@ -4,7 +4,7 @@ use allocert_suite::interface::nep49::Function;
 use allocert_suite::observation::Facts;
 use serde_json::json;
 
-use crate::host_bytes::{self, Resident};
+use crate::host_bytes::{self, ProcessMemory};
 use crate::interface::nep49::handler::{HandlerCalls, UnrecordedCalls};
 use crate::interleave::InterleavedCalls;
 use crate::step_result::{NoResult, facts};
@@ -33,18 +33,18 @@ pub(crate) fn leak_rounds(
 ) -> Result<Facts, NoResult> {
     let size_bytes = size_bytes.max(1);
     let mut rounds = Rounds { calls: calls.unrecorded()?, by, size_bytes, number: 0, failed: 0 };
-    let resident = Resident::of_this_process();
-    let first_bytes = resident.bytes();
+    let memory = ProcessMemory::of_this_process();
+    let first_bytes = memory.resident_bytes();
     let mut last_peak_bytes = first_bytes;
     let mut times = FIRST_ROUNDS.max(FIRST_BYTES / size_bytes);
     let leaked_bytes = loop {
-        let peak_bytes = rounds.perform(times, &resident, first_bytes + MOST_BYTES);
+        let peak_bytes = rounds.perform(times, &memory, first_bytes + MOST_BYTES);
         let grown_bytes = peak_bytes.saturating_sub(last_peak_bytes);
         if rounds.failed > 0 || grown_bytes < times * size_bytes / LOST_PART {
             break 0;
         }
         if peak_bytes > first_bytes + MOST_BYTES {
-            // What it loses with a small block is more than the block.
+            // It loses more with each block than the bytes of the block.
             break grown_bytes;
         }
         let all_bytes = rounds.number * size_bytes;
@@ -70,13 +70,13 @@ struct Rounds {
 impl Rounds {
     /// Gives the peak of the resident memory, as far as it was measured. Ends early beyond
     /// `most_bytes`.
-    fn perform(&mut self, times: u64, resident: &Resident, most_bytes: u64) -> u64 {
+    fn perform(&mut self, times: u64, memory: &ProcessMemory, most_bytes: u64) -> u64 {
         let each = times.div_ceil(MEASURES);
         let mut peak_bytes = 0;
         for round in 1..=times {
             self.perform_one();
             if round.is_multiple_of(each) || round == times {
-                peak_bytes = resident.bytes().max(peak_bytes);
+                peak_bytes = memory.resident_bytes().max(peak_bytes);
                 if peak_bytes > most_bytes {
                     break;
                 }

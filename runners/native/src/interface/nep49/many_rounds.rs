@@ -4,13 +4,12 @@ use allocert_suite::observation::{Facts, Raised};
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
 
-use crate::host_bytes::Resident;
 use crate::interface::nep49::handler::HandlerCalls;
+use crate::interface::nep49::memory_of_rounds::MemoryOfRounds;
 use crate::interleave::InterleavedCalls;
 use crate::live_blocks::Random;
 use crate::step_result::facts;
 
-const QUARTERS: u64 = 4;
 /// How often to measure in all rounds.
 const MEASURES: u64 = 200;
 
@@ -27,8 +26,7 @@ pub(crate) fn many_rounds(
 ) -> Result<Facts, Raised> {
     let calls = calls.unrecorded()?;
     let (mut random, mut held, mut failed) = (Random::default(), Vec::new(), 0_u64);
-    let (open_before, memory) = (open_files(), Resident::of_this_process());
-    let mut peaks_bytes = [0; QUARTERS as usize];
+    let (open_before, mut mapped) = (open_files(), MemoryOfRounds::mapped(times));
     for round in 0..times {
         let size = ((random.below(SIZES) + 1) * size_bytes / SIZES) as usize;
         let block = calls.take(size);
@@ -42,17 +40,15 @@ pub(crate) fn many_rounds(
             calls.give(block, size);
         }
         if round.is_multiple_of(times.div_ceil(MEASURES)) {
-            let peak = &mut peaks_bytes[(round * QUARTERS / times) as usize];
-            *peak = memory.mapped_bytes().max(*peak);
+            mapped.after(round);
         }
     }
     held.into_iter().for_each(|(block, size)| calls.give(block, size));
     let opened = open_files().saturating_sub(open_before);
-    let growths = peaks_bytes.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
     Ok(facts([
         ("failed", json!(failed)),
         ("opened", json!(opened)),
-        ("growing_bytes", json!(growths.min().unwrap_or(0))),
+        ("growing_bytes", json!(mapped.growing_bytes())),
     ]))
 }
 

@@ -4,10 +4,11 @@
 //! [`handler`] finds the structure and calls its functions, [`case`] performs each operation, and
 //! [`block_source`] takes and gives back the blocks of the operations `churn` and `stress`.
 //! [`guessed_size`] frees blocks with wrong sizes, [`resized_rounds`] resizes blocks over and over,
-//! and [`handed_rounds`] has another thread free them, all by [`rounds`]; [`resident_memory`]
+//! and [`handed_rounds`] has another thread free them, all by [`rounds`]; [`memory_of_rounds`]
 //! measures what they keep.
 //! [`counted_rounds`] asks for many gigabytes, one block after another, and [`zeroed_rounds`] for
-//! blocks of calloc(). [`leak_rounds`] goes on as long as the process grows.
+//! blocks of calloc(). [`leak_rounds`] goes on as long as the process grows, and
+//! [`many_rounds`] makes more rounds than the record takes.
 //! [`symbol`] tells a symbol that is no structure.
 
 mod block_source;
@@ -18,7 +19,7 @@ mod handed_rounds;
 mod handler;
 mod leak_rounds;
 mod many_rounds;
-mod resident_memory;
+mod memory_of_rounds;
 mod resized_rounds;
 mod rounds;
 mod symbol;

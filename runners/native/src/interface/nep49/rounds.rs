@@ -5,14 +5,14 @@ use serde_json::json;
 
 use crate::churn_and_stress::Block;
 use crate::interface::nep49::handler::HandlerCalls;
-use crate::interface::nep49::resident_memory::ResidentMemory;
+use crate::interface::nep49::memory_of_rounds::MemoryOfRounds;
 use crate::step_result::facts;
 
 /// What rounds came to.
 pub(crate) struct Rounds {
     /// How many of them were not served.
     pub(crate) failed: u64,
-    pub(crate) memory: ResidentMemory,
+    pub(crate) memory: MemoryOfRounds,
 }
 
 /// Takes a block, gives pages to it and has `end` give it back, `times` times. `end` gives whether
@@ -24,7 +24,7 @@ pub(crate) fn rounds(
     end: impl Fn(Block) -> Result<bool, Raised>,
 ) -> Result<Rounds, Raised> {
     let mut failed = 0;
-    let mut memory = ResidentMemory::before(times);
+    let mut memory = MemoryOfRounds::resident(times);
     for round in 0..times {
         let Some(block) = take()? else {
             failed += 1;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::churn_and_stress::BlockSource;
 use crate::interface::nep49::handler::HandlerCalls;
-use crate::interface::nep49::resident_memory::ResidentMemory;
+use crate::interface::nep49::memory_of_rounds::MemoryOfRounds;
 use crate::step_result::{NoResult, facts};
 
 /// Has a thread take blocks and free them, `times` times, and then a new thread each time.
@@ -18,7 +18,7 @@ pub(crate) fn thread_rounds(
     times: u64,
 ) -> Result<Facts, NoResult> {
     let mut failed = 0;
-    let mut one = ResidentMemory::before(times);
+    let mut one = MemoryOfRounds::resident(times);
     on_new_thread(|| {
         for round in 0..times {
             failed += take_and_give(calls, blocks, size_bytes)?;
@@ -26,7 +26,7 @@ pub(crate) fn thread_rounds(
         }
         Ok(())
     })?;
-    let mut new = ResidentMemory::before(times);
+    let mut new = MemoryOfRounds::resident(times);
     for round in 0..times {
         failed += on_new_thread(|| take_and_give(calls, blocks, size_bytes))?;
         new.after(round);

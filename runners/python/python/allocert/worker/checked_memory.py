@@ -10,6 +10,8 @@ import os
 import threading
 from collections.abc import Iterator
 
+from .uniform import uniform_byte_of_chunks
+
 #: `MADV_POPULATE_WRITE` of Linux.
 _POPULATE_WRITE = 23
 #: How much is copied at a time.
@@ -33,8 +35,8 @@ class _Buffer(threading.local):
     """
 
     def __init__(self) -> None:
-        self.bytes = ctypes.create_string_buffer(_CHUNK_BYTES)
-        self.address = ctypes.addressof(self.bytes)
+        self._bytes = ctypes.create_string_buffer(_CHUNK_BYTES)
+        self.address = ctypes.addressof(self._bytes)
 
 
 _buffer = _Buffer()
@@ -50,19 +52,12 @@ for _function in (_libc.process_vm_readv, _libc.process_vm_writev):
         ctypes.c_ulong,
         ctypes.c_ulong,
     )
-
-
-_libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 _libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
 
 def read(address: int, size_bytes: int) -> bytes:
     """The bytes from an address on. Raises MemoryFault."""
-    parts = []
-    for start, size in _chunks(address, size_bytes):
-        _read_chunk(start, size)
-        parts.append(ctypes.string_at(_buffer.address, size))
-    return b"".join(parts)
+    return b"".join(_read_chunks(address, size_bytes))
 
 
 def fill(address: int, size_bytes: int, byte: int) -> None:
@@ -94,23 +89,15 @@ def occupy(address: int, size_bytes: int, byte: int) -> None:
 
 def uniform_byte(address: int, size_bytes: int) -> int | None:
     """The byte that all of so many are equal to, or None. Raises MemoryFault."""
-    found: int | None = None
+    return uniform_byte_of_chunks(_read_chunks(address, size_bytes))
+
+
+def _read_chunks(address: int, size_bytes: int) -> Iterator[bytes]:
     for start, size in _chunks(address, size_bytes):
-        _read_chunk(start, size)
-        first = _buffer.bytes[0][0]
-        # Each byte is as the one before it.
-        same = _libc.memcmp(_buffer.address, _buffer.address + 1, size - 1) == 0
-        if not same or found not in (None, first):
-            return None
-        found = first
-    return found
-
-
-def _read_chunk(start: int, size: int) -> None:
-    """Reads so many bytes into the buffer of the thread."""
-    own, other = _Range(_buffer.address, size), _Range(start, size)
-    if _libc.process_vm_readv(os.getpid(), own, 1, other, 1, 0) != size:
-        raise _fault(start, size, "read")
+        own, other = _Range(_buffer.address, size), _Range(start, size)
+        if _libc.process_vm_readv(os.getpid(), own, 1, other, 1, 0) != size:
+            raise _fault(start, size, "read")
+        yield ctypes.string_at(_buffer.address, size)
 
 
 def _chunks(address: int, size_bytes: int) -> Iterator[tuple[int, int]]:

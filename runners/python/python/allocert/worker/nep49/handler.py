@@ -1,6 +1,7 @@
 """A `PyDataMem_Handler` at an address, and calls of its functions."""
 
 import ctypes
+import functools
 from typing import Any
 
 from .. import checked_memory
@@ -124,7 +125,6 @@ class HandlerCalls:
 
     def __init__(self, handler: Handler, recorder: Recorder) -> None:
         self._handler, self._recorder = handler, recorder
-        self._realloc_without_gil: Any = None
 
     def malloc(self, size: int) -> int:
         """A block, or 0."""
@@ -140,11 +140,12 @@ class HandlerCalls:
 
     def realloc_without_gil(self, block: int, size: int) -> int:
         """The same, as NumPy calls it while it reads text."""
-        if self._realloc_without_gil is None:
-            realloc = self._function("realloc")
-            self._realloc_without_gil = ctypes.cast(realloc, _REALLOC_WITHOUT_GIL)
-        function = self._realloc_without_gil
+        function = self._function_without_gil
         return self._calling(function, "realloc", {"ptr": block, "new_size": size}, block, size)
+
+    @functools.cached_property
+    def _function_without_gil(self) -> Any:
+        return ctypes.cast(self._function("realloc"), _REALLOC_WITHOUT_GIL)
 
     def free(self, block: int, size: int) -> None:
         """Gives a block back."""

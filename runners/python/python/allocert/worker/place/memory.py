@@ -10,7 +10,7 @@ from ..checked_memory import MemoryFault
 from ..device import Device, Stream
 from ..driver import Driver
 from ..outcome import DriverError
-from ..uniform import uniform_byte
+from ..uniform import uniform_byte_of_chunks
 from .places import Place, PlaceKind
 
 #: How much of a device's memory is read at a time.
@@ -98,14 +98,10 @@ class PlaceMemory:
         if place.kind != PlaceKind.CUDA:
             return checked_memory.uniform_byte(address, size_bytes)
         with self._in_context(place.device):
-            found: int | None = None
-            for start in range(0, size_bytes, _CHUNK_BYTES):
-                size = min(size_bytes - start, _CHUNK_BYTES)
-                in_chunk = uniform_byte(self._driver.read(address + start, size))
-                if in_chunk is None or found not in (None, in_chunk):
-                    return None
-                found = in_chunk
-            return found
+            return uniform_byte_of_chunks(
+                self._driver.read(address + start, min(size_bytes - start, _CHUNK_BYTES))
+                for start in range(0, size_bytes, _CHUNK_BYTES)
+            )
 
     def is_filled(self, place: Place, address: int, size_bytes: int, byte: int) -> bool:
         """Whether all bytes can be read and have this value."""

@@ -1,9 +1,9 @@
-//! The resident memory of the process over rounds of the same calls.
+//! The memory of the process over rounds of the same calls.
 
 use allocert_suite::observation::Facts;
 use serde_json::json;
 
-use crate::host_bytes::Resident;
+use crate::host_bytes::ProcessMemory;
 use crate::step_result::facts;
 
 const QUARTERS: u64 = 4;
@@ -11,38 +11,48 @@ const QUARTERS: u64 = 4;
 /// What rounds leave behind. A cache or a quarantine grows until it is full; a leak grows in every
 /// quarter of the rounds. The peaks count, because memory that a handler frees in batches goes up
 /// and down.
-pub(crate) struct ResidentMemory {
-    resident: Resident,
+pub(crate) struct MemoryOfRounds {
+    memory: ProcessMemory,
+    measure: fn(&ProcessMemory) -> u64,
     rounds: u64,
     before_bytes: u64,
     peaks_bytes: [u64; QUARTERS as usize],
 }
 
-impl ResidentMemory {
-    /// Measures before the first of so many rounds.
-    pub(crate) fn before(rounds: u64) -> Self {
-        let resident = Resident::of_this_process();
-        let before_bytes = resident.bytes();
-        Self { resident, rounds, before_bytes, peaks_bytes: [0; QUARTERS as usize] }
+impl MemoryOfRounds {
+    /// Measures what has pages, before the first of so many rounds.
+    pub(crate) fn resident(rounds: u64) -> Self {
+        Self::before(rounds, ProcessMemory::resident_bytes)
+    }
+
+    /// Measures all that is mapped, before the first of so many rounds.
+    pub(crate) fn mapped(rounds: u64) -> Self {
+        Self::before(rounds, ProcessMemory::mapped_bytes)
+    }
+
+    fn before(rounds: u64, measure: fn(&ProcessMemory) -> u64) -> Self {
+        let memory = ProcessMemory::of_this_process();
+        let before_bytes = measure(&memory);
+        Self { memory, measure, rounds, before_bytes, peaks_bytes: [0; QUARTERS as usize] }
     }
 
     /// Measures after a round; they count from 0.
     pub(crate) fn after(&mut self, round: u64) {
-        self.note(round, self.resident.bytes());
+        self.note(round, (self.measure)(&self.memory));
     }
 
-    fn note(&mut self, round: u64, resident_bytes: u64) {
+    fn note(&mut self, round: u64, bytes: u64) {
         let peak = &mut self.peaks_bytes[(round * QUARTERS / self.rounds) as usize];
-        *peak = resident_bytes.max(*peak);
+        *peak = bytes.max(*peak);
     }
 
     /// By how much it has grown since before the rounds.
     pub(crate) fn kept_bytes(&self) -> u64 {
-        self.resident.bytes().saturating_sub(self.before_bytes)
+        (self.measure)(&self.memory).saturating_sub(self.before_bytes)
     }
 
     /// By how much its peak grew at least from each quarter to the next.
-    fn growing_bytes(&self) -> u64 {
+    pub(crate) fn growing_bytes(&self) -> u64 {
         self.growths().min().unwrap_or(0)
     }
 
@@ -75,10 +85,10 @@ mod tests {
     }
 
     /// After rounds that leave this resident.
-    fn after(resident_bytes: impl IntoIterator<Item = u64>) -> ResidentMemory {
+    fn after(resident_bytes: impl IntoIterator<Item = u64>) -> MemoryOfRounds {
         let resident_bytes: Vec<u64> = resident_bytes.into_iter().collect();
         let rounds = resident_bytes.len() as u64;
-        let mut memory = ResidentMemory { before_bytes: 0, ..ResidentMemory::before(rounds) };
+        let mut memory = MemoryOfRounds { before_bytes: 0, ..MemoryOfRounds::resident(rounds) };
         for (round, resident_bytes) in (0..).zip(resident_bytes) {
             memory.note(round, resident_bytes);
         }
