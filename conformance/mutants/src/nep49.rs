@@ -18,6 +18,7 @@ mod mapped;
 mod realloc;
 mod shared_scratch;
 mod shrinks;
+mod sizes_of_32_bits;
 mod slots;
 mod stale_size;
 mod structure;

@@ -79,6 +79,13 @@ pub enum Operation {
     },
     /// Calls `free(NULL, size)`.
     FreeNull { size: u64 },
+    /// Takes a block of `size` bytes, a multiple of 64 KiB, by malloc() or calloc(), and writes
+    /// nothing to it. calloc() is asked for elements of 64 KiB. Declines where the handler has no
+    /// such block, and where a block of 64 MiB shows that the system gives pages to all of it: the
+    /// handler writes to it, or keeps it in memory.
+    ///
+    /// Facts: `kind`, `pointer`, `size_bytes`.
+    SparseBlock { by: Function, size: u64, r#as: Name },
     /// Takes and frees blocks of 1 to `size` bytes, `times` times, with `hold` blocks alive at a
     /// time, in random order. Each block comes from one of the three functions, is filled with a
     /// byte of its own, and is compared before it goes.
@@ -371,6 +378,7 @@ impl OperationSet for Operation {
             | Self::CountedRounds { .. }
             | Self::ZeroedRounds { .. } => none(),
             Self::LeakRounds { .. } | Self::ManyRounds { .. } => none().may_decline(),
+            Self::SparseBlock { r#as, .. } => none().binds(r#as, MEMORY).held(Gains).may_decline(),
             Self::Drop(drop) => drop.properties(),
             Self::Malloc { r#as, .. }
             | Self::Calloc { r#as, .. }
@@ -412,6 +420,7 @@ impl OperationSet for Operation {
             | Self::Calloc { .. }
             | Self::ReallocNull { .. }
             | Self::FreeNull { .. }
+            | Self::SparseBlock { .. }
             | Self::Churn { .. }
             | Self::Stress { .. }
             | Self::FreeGuessed { .. }

@@ -10,6 +10,7 @@ use crate::host_bytes;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
 use crate::interface::nep49::leak_rounds::leak_rounds;
 use crate::interface::nep49::many_rounds::many_rounds;
+use crate::interface::nep49::sparse_block::sparse_block;
 use crate::interface::nep49::{
     counted_rounds, guessed_size, handed_rounds, resized_rounds, thread_rounds, zeroed_rounds,
 };
@@ -76,6 +77,10 @@ impl HandlerCase<'_> {
             Operation::FreeNull { size } => self.free(0, *size),
             Operation::Fill(fill) => self.fill(fill),
             Operation::Read(read) => self.read(read),
+            Operation::SparseBlock { by, size, r#as } => {
+                let block = sparse_block(self.calls, *by, *size)?;
+                Ok(self.bind(r#as, block.address as usize, *size))
+            }
             Operation::Churn { size, times, hold } => churn(self.calls, *size, *times, *hold),
             Operation::Stress { threads, size, times } => {
                 stress(self.calls, *threads, *size, *times)

@@ -1,11 +1,12 @@
 //! Rounds in which a wrong count of the bytes that a handler has given out adds up.
 
+use allocert_suite::interface::nep49::Function;
 use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
 use crate::churn_and_stress::{Block, BlockSource};
-use crate::host_bytes::{ProcessMemory, peak_resident_bytes};
 use crate::interface::nep49::handler::HandlerCalls;
+use crate::interface::nep49::sparse_block::writes_to_all;
 use crate::step_result::{NoResult, facts};
 
 /// So many rounds there are with a handler that writes to all of a block, which takes long.
@@ -21,7 +22,11 @@ pub(crate) fn counted_rounds(
     guess: u64,
     times: u64,
 ) -> Result<Facts, NoResult> {
-    let times = if writes_to_all(calls, size_bytes)? { times.min(MOST_WRITTEN) } else { times };
+    let times = if writes_to_all(calls, Function::Malloc, size_bytes)? {
+        times.min(MOST_WRITTEN)
+    } else {
+        times
+    };
     let failed_without = rounds(calls, size_bytes, times, |block| {
         calls.give(block)?;
         Ok(true)
@@ -46,15 +51,6 @@ pub(crate) fn counted_rounds(
         ("failed", json!(failed)),
         ("failed_guessed", json!(failed_guessed)),
     ]))
-}
-
-/// Whether malloc() or free() writes to most bytes of a block: then the system gives it pages.
-fn writes_to_all(calls: HandlerCalls<'_>, size_bytes: u64) -> Result<bool, Raised> {
-    let before_bytes = ProcessMemory::of_this_process().resident_bytes();
-    if let Some(block) = calls.malloc_block(size_bytes)? {
-        calls.give(block)?;
-    }
-    Ok(peak_resident_bytes().saturating_sub(before_bytes) > size_bytes / 2)
 }
 
 /// Takes a block and has `end` free it, which gives whether all its requests were served. Gives how

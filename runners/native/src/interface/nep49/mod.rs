@@ -8,7 +8,8 @@
 //! measures what they keep.
 //! [`counted_rounds`] asks for many gigabytes, one block after another, and [`zeroed_rounds`] for
 //! blocks of calloc(). [`leak_rounds`] goes on as long as the process grows, and
-//! [`many_rounds`] makes more rounds than the record takes.
+//! [`many_rounds`] makes more rounds than the record takes. [`sparse_block`] takes a block of many
+//! gigabytes that has no pages.
 //! [`symbol`] tells a symbol that is no structure.
 
 mod block_source;
@@ -22,6 +23,7 @@ mod many_rounds;
 mod memory_of_rounds;
 mod resized_rounds;
 mod rounds;
+mod sparse_block;
 mod symbol;
 mod thread_rounds;
 mod zeroed_rounds;

@@ -100,6 +100,12 @@ def _range(case: HandlerCase, arguments: Arguments) -> tuple[int, int]:
 
 
 @OPERATIONS.register
+def sparse_block(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
+    size = arguments["size"]
+    return case.bind(arguments["as"], rounds.sparse_block(case.calls, arguments["by"], size), size)
+
+
+@OPERATIONS.register
 def churn(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
     return churn_and_stress.churn(
         case.source, arguments["size"], arguments["times"], arguments["hold"]

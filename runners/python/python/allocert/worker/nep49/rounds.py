@@ -17,6 +17,9 @@ from .handler import HandlerCalls
 _QUARTERS = 4
 #: So many counted rounds there are with a handler that writes to all of a block.
 _MOST_WRITTEN = 4
+#: What a handler does to a block it does to one of so many bytes.
+_PROBE_BYTES = 64 << 20
+_ELEMENT_BYTES = 64 << 10
 #: So many rounds look for a leak first. They are doubled as long as they make the process grow by a
 #: part of their blocks.
 _FIRST_ROUNDS = 16
@@ -167,12 +170,7 @@ def counted_rounds(
         calls.free(block, guess)
         return True
 
-    before = resident_bytes()
-    probe = calls.malloc(size_bytes)
-    if probe:
-        calls.free(probe, size_bytes)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    if peak - before > size_bytes // 2:
+    if _writes_to_all(calls, calls.malloc, size_bytes):
         times = min(times, _MOST_WRITTEN)
 
     def failed(end: Callable[[int], bool]) -> int:
@@ -187,6 +185,32 @@ def counted_rounds(
     ):
         facts[name] = 0 if any(facts.values()) else failed(end)
     return facts
+
+
+def sparse_block(calls: HandlerCalls, by: str, size_bytes: int) -> int:
+    """Takes a block, unless the system would give pages to it."""
+
+    def take(size: int) -> int:
+        if by == "calloc":
+            return calls.calloc(size // _ELEMENT_BYTES, _ELEMENT_BYTES)
+        return calls.malloc(size)
+
+    if _writes_to_all(calls, take, _PROBE_BYTES):
+        raise Declined("the handler writes to all of a block, or keeps it in memory")
+    block = take(size_bytes)
+    if not block:
+        raise Declined("the handler has no such block")
+    return block
+
+
+def _writes_to_all(calls: HandlerCalls, take: Callable[[int], int], size_bytes: int) -> bool:
+    """Whether `take` or free() writes to most of a block: then the system gives it pages."""
+    before = resident_bytes()
+    block = take(size_bytes)
+    if block:
+        calls.free(block, size_bytes)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return peak - before > size_bytes // 2
 
 
 def leak_rounds(calls: HandlerCalls, source: HandlerBlocks, by: str, size_bytes: int) -> Facts:
