@@ -4,6 +4,7 @@
 
 mod alloc;
 mod base_allocator;
+mod chosen_before;
 mod crash_hang_output;
 mod cupy_and_malloc;
 mod driver_calls;

@@ -41,6 +41,10 @@ pub struct Expectation {
     /// locked every byte of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_locked: Option<SmolStr>,
+    /// A fact of the step: as many bytes as the memory had that the subject gave back to the driver
+    /// in the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freed_bytes: Option<SmolStr>,
 }
 
 impl Expectation {

@@ -7,7 +7,7 @@
 pub const FACT_NAMES: &[&str] = &[
     "abstract", "accepted", "aligned", "alive", "attribute_reads", "base", "base_is_memory",
     "bases", "beside", "blocks", "buffer_bytes", "bytes", "bytes_read", "capsule_name", "changed",
-    "closed_contexts", "constructible", "context_is_none", "context_matches", "damaged",
+    "closed_contexts", "constructible", "context", "context_is_none", "context_matches", "damaged",
     "description", "device", "dirty", "edited", "effective_strides", "elsize", "ended", "equal",
     "error", "failed", "failed_calloc", "failed_guessed", "failed_realloc", "failed_without",
     "fields", "finalized", "first_failure", "free_bytes", "got", "growing_bytes",

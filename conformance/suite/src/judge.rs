@@ -8,8 +8,10 @@ mod cuda;
 mod error_kinds;
 mod expected_calls;
 mod exported_arrays;
+mod failed_alloc;
 mod fault_record;
 mod findings;
+mod freed_bytes;
 mod handle_map;
 mod host_own_allocations;
 mod ledger;
@@ -68,6 +70,7 @@ pub fn judge(catalogue: &Catalogue, case: &PlannedCase, observation: &Observatio
     ledger::judge(&record, &mut sink);
     host_own_allocations::judge(&record, &mut sink);
     page_locked::judge(&record, &mut sink);
+    freed_bytes::judge(&record, &mut sink);
     cuda::judge(&record, &mut sink);
     race_requirement::assign(&record, &mut sink);
     process::judge(&record, &mut sink);

@@ -245,6 +245,14 @@ pub enum Check {
     MissingMember,
     /// The base class raised an error because its constructor did not run.
     BaseNotMade,
+    /// A request fails because the subject calls the driver without a context.
+    NoContext,
+    /// A request is answered with NO_PLACE at a device that the driver has.
+    DeviceNotServed,
+    /// A request fails that was served before another one found no memory.
+    EndedByShortage,
+    /// A request fails that was served before release().
+    EndedByRelease,
     /// The process ended inside a `free` of null.
     FreeNull,
     /// A host called the driver for memory although it has a plugin.

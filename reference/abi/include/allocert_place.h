@@ -89,7 +89,8 @@ typedef struct allocert_place_allocator {
   allocert_place_status (*used)(allocert_place place, size_t *out_bytes);
 
   /* Gives memory of the place in which no block is live back to the system, and writes how much it
-   * was. Live blocks stay as they are. Errors: NO_PLACE. */
+   * was: the bytes that the library had asked the system for. Live blocks stay as they are. Errors:
+   * NO_PLACE. */
   allocert_place_status (*release)(allocert_place place, size_t *out_bytes);
 
   /* Text of the calling thread's last failed call, UTF-8: which call failed and why. Owned by the

@@ -72,6 +72,19 @@ impl Driver {
         check("cuCtxPopCurrent", unsafe { sys::cuCtxPopCurrent_v2(&raw mut raw) })
     }
 
+    /// `cuCtxCreate`: a new context of a device, which becomes current. Its owner destroys it, or
+    /// the process ends with it.
+    pub fn ctx_create(self, ordinal: i32) -> Result<Context, DriverError> {
+        let device = self.device_get(ordinal)?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: the out pointer is valid for a write during the call; null stands for no further
+        // parameters.
+        let result = unsafe { sys::cuCtxCreate_v4(&raw mut raw, ptr::null_mut(), 0, device) };
+        check("cuCtxCreate", result)?;
+        Context::from_driver(raw)
+            .ok_or(DriverError::Call { call: "cuCtxCreate", code: DriverError::INVALID_CONTEXT })
+    }
+
     /// `cuCtxSynchronize`: waits for all work of the current context.
     pub fn ctx_synchronize(self) -> Result<(), DriverError> {
         // SAFETY: the library is loaded (self); the call takes no pointer.

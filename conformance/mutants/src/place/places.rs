@@ -1,8 +1,11 @@
 //! Mutations of which memory belongs to a place, and of contexts.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
+use std::sync::{Mutex, PoisonError};
 
 use allocert_abi::place::{CPU, CUDA, CUDA_PINNED, Place, Status};
+use allocert_cuda::Context;
 
 use super::base_allocator::{Base, rounded};
 use super::mutation::{Mutation, export_place_mutants};
@@ -18,6 +21,7 @@ export_place_mutants! {
     mutant_place_leaves_context => LeavesContext,
     mutant_place_needs_context => NeedsContext,
     mutant_place_uses_current_context => UsesCurrentContext,
+    mutant_place_own_context => OwnContext,
 }
 
 /// Which place a mutant uses where the caller names `place`.
@@ -167,18 +171,53 @@ impl Mutation for UsesCurrentContext {
         if place.kind != CUDA || size_bytes == 0 {
             return base.alloc(place, size_bytes);
         }
-        let driver = system_memory::driver()?;
-        let failed = |error| system_memory::driver_failure(&error);
-        if driver.ctx_get_current().map_err(failed)?.is_none() {
+        let current = system_memory::driver()?.ctx_get_current();
+        if current.map_err(|error| system_memory::driver_failure(&error))?.is_none() {
             return base.alloc(place, size_bytes);
         }
         system_memory::check(place)?;
-        let size = rounded(size_bytes)?;
-        let address = driver.mem_alloc(size as u64).map_err(failed)? as usize;
-        base.with(place, |region| {
-            region.live.insert(address, size);
-            region.used_bytes += size;
-        });
-        Ok(address)
+        take_in_current(base, place, size_bytes)
+    }
+}
+
+/// Takes memory of the device whose context is current.
+fn take_in_current(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+    let size = rounded(size_bytes)?;
+    let address = system_memory::driver()?
+        .mem_alloc(size as u64)
+        .map_err(|error| system_memory::driver_failure(&error))? as usize;
+    base.with(place, |region| {
+        region.live.insert(address, size);
+        region.used_bytes += size;
+    });
+    Ok(address)
+}
+
+/// Takes memory of a device in a context that it makes for itself.
+struct OwnContext;
+
+/// The contexts that it made, by device.
+static OWN_CONTEXTS: Mutex<BTreeMap<i32, Context>> = Mutex::new(BTreeMap::new());
+
+impl Mutation for OwnContext {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if place.kind != CUDA || size_bytes == 0 {
+            return base.alloc(place, size_bytes);
+        }
+        // Memory that was freed goes back first.
+        base.release(place)?;
+        let driver = system_memory::driver()?;
+        let failed = |error| system_memory::driver_failure(&error);
+        let mut contexts = OWN_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        match contexts.get(&place.device) {
+            Some(context) => driver.ctx_push_current(*context),
+            None => driver.ctx_create(place.device).map(|context| {
+                contexts.insert(place.device, context);
+            }),
+        }
+        .map_err(failed)?;
+        let address = take_in_current(base, place, size_bytes);
+        driver.ctx_pop_current().map_err(failed)?;
+        address
     }
 }

@@ -16,6 +16,7 @@ export_place_mutants! {
     mutant_place_release_takes_off_used => TakesOffUsed,
     mutant_place_release_clears_second => ClearsSecond,
     mutant_place_release_says_live => SaysLive,
+    mutant_place_release_says_nothing => SaysNothing,
 }
 
 /// Clears the live blocks too.
@@ -74,6 +75,15 @@ struct SaysLive;
 impl Mutation for SaysLive {
     fn release(base: &Base, place: Place) -> Answer<usize> {
         Ok(base.release(place)? + base.used(place)?)
+    }
+}
+
+/// Gives memory back and says that there was none.
+struct SaysNothing;
+
+impl Mutation for SaysNothing {
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        base.release(place).map(|_| 0)
     }
 }
 

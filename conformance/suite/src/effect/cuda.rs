@@ -10,11 +10,11 @@ mod faults;
 mod memory;
 mod order;
 
-pub(crate) use contexts::{ContextEffect, PrimaryContexts};
+pub(crate) use contexts::{ContextEffect, PrimaryContexts, finds_no_context};
 pub(crate) use faults::{is_lookup, may_run_out_of_memory, restores_context};
 pub(crate) use memory::{
-    BEGIN_OF_RUNTIME, free_answer, is_needed_for_memory, manages_unseen_memory, memory_class,
-    memory_effect, reached_after_free,
+    BEGIN_OF_RUNTIME, free_answer, gives_back_unseen, is_needed_for_memory, manages_unseen_memory,
+    memory_class, memory_effect, reached_after_free,
 };
 pub(crate) use order::{
     HostWait, MemoryClass, OrderEffect, PassedOnEffect, Work, breaks_context, has_order_of_its_own,

@@ -5,6 +5,8 @@ use crate::observation::Raised;
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 pub(crate) const OUT_OF_MEMORY: i32 = 2;
+/// `CUDA_ERROR_INVALID_CONTEXT`: no context is current.
+pub(crate) const INVALID_CONTEXT: i32 = 201;
 /// `CUDA_ERROR_NOT_SUPPORTED`.
 pub(crate) const NOT_SUPPORTED: i32 = 801;
 /// What the Python worker raises where a call returned something that its caller cannot use.

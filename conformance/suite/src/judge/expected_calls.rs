@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::call_name::NamedFunctions;
 use crate::effect::Effect;
-use crate::effect::cuda::{MemoryClass, memory_class};
+use crate::effect::cuda::{ContextEffect, MemoryClass, finds_no_context, memory_class};
 use crate::expectation::{Calls, Wanted};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::error_kinds;
@@ -112,6 +112,21 @@ pub(crate) fn driver_ran_out(record: &CaseRecord<'_>, step: u32) -> bool {
         let mut calls = calls_in(record, window);
         calls.any(|call| call.call.result == Some(error_kinds::OUT_OF_MEMORY))
     })
+}
+
+/// Whether the subject called the driver in the step without a current context, or learnt that none
+/// is current and made none current.
+pub(crate) fn lacks_context(record: &CaseRecord<'_>, step: u32) -> bool {
+    let Some(window) = record.timeline.window(step) else { return false };
+    let (mut learnt, mut made_current) = (false, false);
+    for RecordedCall { call, .. } in calls_in(record, window) {
+        if call.result == Some(error_kinds::INVALID_CONTEXT) {
+            return true;
+        }
+        learnt |= finds_no_context(call);
+        made_current |= ContextEffect::of(call).switches();
+    }
+    learnt && !made_current
 }
 
 /// Whether a call of the subject in the step failed because the sweep made it fail.

@@ -14,6 +14,7 @@ use crate::interface::shared::bound_type::{ADAPTER, EXPORT};
 use crate::judge::case_record::{CaseRecord, lookup};
 use crate::judge::error_kinds;
 use crate::judge::expected_calls;
+use crate::judge::failed_alloc;
 use crate::judge::findings::{CheckFinding, FindingSink};
 use crate::judge::messages;
 use crate::judge::predicates::{self, given_holds};
@@ -59,6 +60,12 @@ fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
         _ if ends_program(raised) => Some((Check::Crash, "no exception ends the program in")),
         _ => None,
     }
+}
+
+/// Whether the subject is an allocator: its caller expects errors from it, and no exception of this
+/// kind. On the other sides the requirements of the step say what an exception breaks.
+fn is_allocator(side: Side) -> bool {
+    matches!(side, Side::Emm | Side::Place)
 }
 
 /// Whether it is an exception of Python that code which handles errors does not handle, such as
@@ -269,7 +276,7 @@ fn raised(
     }
     if let Some((check, expected)) = told_by_error(raised)
         .filter(|(check, _)| record.catalogue.by_check(record.side, check.name()).is_some())
-        .filter(|(check, _)| *check != Check::Crash || record.side == Side::Emm)
+        .filter(|(check, _)| *check != Check::Crash || is_allocator(record.side))
     {
         return defect_of_subject(sink, step, raised, check, expected);
     }
@@ -608,7 +615,7 @@ fn broken_by_error<'a>(
     let told = (takes_foreign(step) || properties.touches_memory) && !asking.is_empty()
         || properties.writes_foreign;
     // A failed drop is an error of the finalizer, and the check for that has reported it.
-    let operation = requirement_of_operation(record, step)
+    let operation = requirement_of_error(record, step, raised)
         .filter(|_| !only_returns && !told && !properties.finalizes);
     if let Some(operation) = operation
         && refuses_memory_of_subject(record, raised)
@@ -693,6 +700,18 @@ fn check_calls_and_output(
 }
 
 /// The requirement that a step breaks whose operation fails.
+/// The requirement that an error of the step breaks.
+fn requirement_of_error<'a>(
+    record: &CaseRecord<'a>,
+    step: &PlannedStep,
+    raised: &Raised,
+) -> Option<&'a str> {
+    let told = failed_alloc::told_by_case(record, step, raised)
+        .and_then(|check| record.catalogue.by_check(record.side, check.name()))
+        .filter(|one| !record.catalogue.leaves_out(&one.id));
+    told.map(|one| one.id.as_str()).or_else(|| requirement_of_operation(record, step))
+}
+
 fn requirement_of_operation<'a>(record: &CaseRecord<'a>, step: &PlannedStep) -> Option<&'a str> {
     let requirement = record.catalogue.by_operation(record.side, step.r#do.name())?;
     Some(&requirement.id)

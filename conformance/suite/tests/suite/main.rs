@@ -12,6 +12,7 @@ mod error_kinds;
 mod expectation_file;
 mod exported_arrays;
 mod fixtures;
+mod freed_bytes;
 mod kill_matrix;
 mod ledger_boundaries;
 mod matrix;

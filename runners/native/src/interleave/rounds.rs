@@ -19,6 +19,11 @@ const MOST_WHILE_RESIZING: u64 = 150;
 /// What a block holds before it is resized, on the stepped thread and on the other one.
 const OWN_BYTE: u8 = 0xa5;
 const OTHERS_BYTE: u8 = 0x5a;
+/// Calls of the driver behind which a thread stops, and how often it does behind each, in so many
+/// instructions: what an allocator notes of memory that the driver gave it.
+const DRIVER_CALLS: u64 = 12;
+const STOPS_AFTER_DRIVER: u64 = 10;
+const INSTRUCTIONS_AFTER_DRIVER: u64 = 100;
 /// Atomic instructions at which a thread stops, behind the other stops.
 const ATOMICS: u64 = 16;
 
@@ -96,7 +101,9 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
                 let each = (1..=most).map(|number| Stop::AtAccess { number, within: most });
                 let atomics = (1..=ATOMICS).map(|number| Stop::AtAtomic { number, behind: most });
                 // Behind these instructions the function may have others.
-                if round.perform_each(stepper, each, &mut counts) != Ended::Damaged {
+                if round.perform_each(stepper, each, &mut counts) != Ended::Damaged
+                    && round.perform_after_driver(stepper, &mut counts) != Ended::Damaged
+                {
                     round.perform_each(stepper, atomics, &mut counts);
                 }
             }
@@ -148,6 +155,25 @@ impl<C: InterleavedCalls> Round<C> {
             ended => Some(ended),
         });
         ended.unwrap_or(Ended::Stopped)
+    }
+
+    /// Stops behind one call of the driver after the other.
+    fn perform_after_driver(
+        &self,
+        stepper: &Stepper<impl OtherThread>,
+        counts: &mut Counts,
+    ) -> Ended {
+        for call in 1..=DRIVER_CALLS {
+            let before = counts.stops;
+            let within = INSTRUCTIONS_AFTER_DRIVER;
+            let stops =
+                (1..=STOPS_AFTER_DRIVER).map(|number| Stop::AfterDriver { call, number, within });
+            let ended = self.perform_each(stepper, stops, counts);
+            if ended == Ended::Damaged || counts.stops == before {
+                return ended;
+            }
+        }
+        Ended::Stopped
     }
 
     /// Stops there. After damage the blocks are left.

@@ -71,8 +71,13 @@ static ACCESSES_LEFT: AtomicU64 = AtomicU64::new(0);
 /// The thread stops before the last of so many atomic instructions after [`STEPS_LEFT`].
 static ATOMICS_LEFT: AtomicU64 = AtomicU64::new(0);
 /// Instructions after [`STEPS_LEFT`] that are looked at for atomic ones.
-const MOST_BETWEEN: u64 = 2000;
+const MOST_BEFORE_ATOMIC: u64 = 2000;
+/// Instructions before each call of the driver that counts.
+const MOST_BEFORE_DRIVER: u64 = 3000;
+/// What is left of them.
 static BETWEEN_LEFT: AtomicU64 = AtomicU64::new(0);
+/// The count of [`STEPS_LEFT`] begins when the driver returns from the last of so many calls.
+static DRIVER_CALLS_LEFT: AtomicU64 = AtomicU64::new(0);
 static DRIVER_BEGIN: AtomicU64 = AtomicU64::new(0);
 static DRIVER_END: AtomicU64 = AtomicU64::new(0);
 static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -85,20 +90,27 @@ pub(super) enum Stop {
     /// access memory of another thread. A stop before any other instruction shows the same as the
     /// next one of these.
     AtAccess { number: u64, within: u64 },
+    /// The same among the first `within` instructions after the driver returned from the call with
+    /// this number, from 1.
+    AfterDriver { call: u64, number: u64, within: u64 },
     /// Before the atomic instruction with this number, from 1, behind so many instructions.
     AtAtomic { number: u64, behind: u64 },
 }
 
 impl Stop {
     fn set(self) {
-        let (steps, accesses, atomics) = match self {
-            Self::AtAccess { number, within } => (within, number, 0),
-            Self::AtAtomic { number, behind } => (behind, 0, number),
+        let (driver_calls, steps, accesses, atomics, between) = match self {
+            Self::AtAccess { number, within } => (0, within, number, 0, 0),
+            Self::AfterDriver { call, number, within } => {
+                (call, within, number, 0, MOST_BEFORE_DRIVER)
+            }
+            Self::AtAtomic { number, behind } => (0, behind, 0, number, MOST_BEFORE_ATOMIC),
         };
+        DRIVER_CALLS_LEFT.store(driver_calls, Ordering::SeqCst);
         STEPS_LEFT.store(steps, Ordering::SeqCst);
         ACCESSES_LEFT.store(accesses, Ordering::SeqCst);
         ATOMICS_LEFT.store(atomics, Ordering::SeqCst);
-        BETWEEN_LEFT.store(MOST_BETWEEN, Ordering::SeqCst);
+        BETWEEN_LEFT.store(between, Ordering::SeqCst);
     }
 }
 
@@ -259,6 +271,7 @@ extern "C" fn on_trap(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     let next = registers[libc::REG_RIP as usize].cast_unsigned();
     if (DRIVER_BEGIN.load(Ordering::SeqCst)..DRIVER_END.load(Ordering::SeqCst)).contains(&next) {
         registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
+        count_driver_call();
         // SAFETY: the thread executed the call of a function of the driver, so the address to
         // return to is on top of its stack.
         unsafe { resume_after_driver(registers[libc::REG_RSP as usize] as *mut u64) };
@@ -276,9 +289,22 @@ extern "C" fn on_trap(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     }
 }
 
+/// Counts a call of the driver.
+fn count_driver_call() {
+    if let Some(left) = DRIVER_CALLS_LEFT.load(Ordering::SeqCst).checked_sub(1) {
+        DRIVER_CALLS_LEFT.store(left, Ordering::SeqCst);
+        BETWEEN_LEFT.store(MOST_BEFORE_DRIVER, Ordering::SeqCst);
+    }
+}
+
 /// Counts an instruction. Whether the thread stops before the next one; `None` where it has no more
 /// stop.
 fn stops_before(next: u64) -> Option<bool> {
+    if DRIVER_CALLS_LEFT.load(Ordering::SeqCst) > 0 {
+        let between_left = BETWEEN_LEFT.load(Ordering::SeqCst).checked_sub(1)?;
+        BETWEEN_LEFT.store(between_left, Ordering::SeqCst);
+        return Some(false);
+    }
     let next = next as *const u8;
     let steps_left = STEPS_LEFT.load(Ordering::SeqCst);
     if steps_left > 0 {

@@ -89,6 +89,16 @@ class EndsProcess(CupyAllocator):
             os._exit(0)
 
 
+class Exits(CupyAllocator):
+    """Raises SystemExit where there is no memory."""
+
+    def malloc(self, size: int, device: int) -> int:
+        try:
+            return super().malloc(size, device)
+        except RuntimeError:
+            raise SystemExit(0) from None
+
+
 class ReturnsMadeUpAddress(CupyAllocator):
     """Returns an address where there is no memory."""
 

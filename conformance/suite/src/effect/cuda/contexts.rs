@@ -72,6 +72,11 @@ impl ContextEffect {
     }
 }
 
+/// Whether the caller learns that no context is current.
+pub(crate) fn finds_no_context(call: &Call) -> bool {
+    call.function == Function::cuCtxGetCurrent && call.result == Some(0) && call.out[0] == 0
+}
+
 /// The primary contexts as far as the trace shows them.
 #[derive(Debug, Default)]
 pub(crate) struct PrimaryContexts {

@@ -127,6 +127,13 @@ pub(crate) fn manages_unseen_memory(function: Function) -> bool {
     BEGINNINGS.iter().any(|beginning| function.name().starts_with(beginning))
 }
 
+/// Whether memory goes back with this function of which nothing here follows how much it is: to a
+/// pool and from it, virtual memory, and the caller's own memory that was page-locked.
+pub(crate) fn gives_back_unseen(function: Function) -> bool {
+    let of_pool = function.name().starts_with("cuMemPool") || function == Function::cuMemFreeAsync;
+    of_pool || function == Function::cuMemHostUnregister || manages_unseen_memory(function)
+}
+
 /// Whether a library that gets its memory with this function has none on a driver without the
 /// function: one for virtual memory, or the one with which the CUDA runtime begins.
 pub(crate) fn is_needed_for_memory(function: Function) -> bool {

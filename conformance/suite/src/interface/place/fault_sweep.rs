@@ -67,6 +67,7 @@ impl FaultSweep for AllocatorSweep {
                 | Operation::Stream { .. }
                 | Operation::QueueFill { .. }
                 | Operation::Synchronize { .. }
+                | Operation::ContextOf { .. }
                 | Operation::Describe {}
                 | Operation::LastError {},
                 _,

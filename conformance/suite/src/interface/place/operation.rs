@@ -57,6 +57,14 @@ pub enum Operation {
     ///
     /// Facts: `uniform` (the value of all bytes, or null if they differ), `bytes_read`.
     Read(Read),
+    /// Asks the driver in which context a block of a device lies.
+    ///
+    /// Facts: `context` (`primary`, `other`, or null for memory that belongs to no context, such as
+    /// that of a pool).
+    ContextOf {
+        /// The block.
+        memory: Name,
+    },
     /// Reads the table, and calls none of its functions.
     ///
     /// Facts: `interface_version`, `size_bytes` (as the table says), `reserved`, `null_members`
@@ -186,6 +194,7 @@ impl OperationSet for Operation {
             Self::Environment(_)
             | Self::Fill(_)
             | Self::Read(_)
+            | Self::ContextOf { .. }
             | Self::Describe {}
             | Self::FreeNull { .. }
             | Self::FreeAddress { .. }
@@ -219,6 +228,7 @@ impl OperationSet for Operation {
             Self::Drop(drop) => drop.arguments(),
             Self::Fill(fill) => fill.arguments(),
             Self::Read(read) => read.arguments(),
+            Self::ContextOf { memory } => Arguments::one(memory, &[MEMORY]),
             Self::FreeAddress { memory, .. } => {
                 Arguments::all([NameUse::of(memory, &[MEMORY, BUFFER]).or_gone()])
             }

@@ -137,6 +137,11 @@ impl PlaceCase<'_> {
                 Ok(facts([("bytes", json!(bytes))]))
             }
             Operation::ReleaseAll {} => self.release_all(),
+            Operation::ContextOf { memory } => {
+                let PlacedBlock { place, block, .. } = self.blocks.get(memory)?;
+                let context = self.calls.memory().context_of(place, block.address)?;
+                Ok(facts([("context", json!(context))]))
+            }
             Operation::LastError {} => self.last_error(),
             Operation::Fill(fill) => self.fill(fill),
             Operation::Read(read) => self.read(read),

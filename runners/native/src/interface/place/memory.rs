@@ -83,6 +83,23 @@ impl<'a> Memory<'a> {
         self.recorder.as_harness(|| driver.pointer_get_device(address)).ok().flatten()
     }
 
+    /// Whether an address lies in the primary context of its place's device, or in another one.
+    /// Nothing where the driver names no context.
+    pub(crate) fn context_of(
+        &self,
+        place: Place,
+        address: u64,
+    ) -> Result<Option<&'static str>, Raised> {
+        let Some(device) = device(place) else { return Ok(None) };
+        let driver = self.driver()?;
+        let ask = || {
+            let primary = self.context(driver, device)?;
+            let context = driver.pointer_get_context(address)?;
+            Ok(context.map(|context| if context == primary { "primary" } else { "other" }))
+        };
+        self.recorder.as_harness(ask).map_err(driver_error)
+    }
+
     /// Takes memory of a device for the worker itself.
     pub(crate) fn occupy(&self, device: u32, size_bytes: u64) -> Result<u64, Raised> {
         self.in_context(device, |driver| driver.mem_alloc(size_bytes))
