@@ -141,6 +141,13 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether the program starts itself with this command.
+    pub(crate) fn is_worker(&self) -> bool {
+        matches!(self, Self::WorkerNative { .. } | Self::IpcPeer { .. } | Self::DriverFacts)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     /// What is certified: emm (a plugin), emm-host (the host of plugins), cai-producer or

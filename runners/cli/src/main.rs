@@ -31,26 +31,40 @@ mod variants;
 mod verify;
 mod workers;
 
+use std::panic::resume_unwind;
 use std::process::ExitCode;
+use std::thread;
 
 use allocert_campaign::Failure;
 
 use arguments::{Command, Fixtures};
 
+/// Enough for every command, whatever `ulimit -s` says.
+const STACK_BYTES: usize = 8 << 20;
+
 fn main() -> ExitCode {
-    let done = match arguments::read() {
-        Ok(Some(command)) => dispatch(command),
+    let done = match on_large_stack(arguments::read) {
+        // The subject of a worker may ask which thread is the main one.
+        Ok(Some(command)) if command.is_worker() => dispatch(command),
+        Ok(Some(command)) => on_large_stack(|| dispatch(command)),
         Ok(None) => Ok(ExitCode::SUCCESS),
         Err(failure) => Err(failure),
     };
     done.unwrap_or_else(|failure| failure::report(&failure))
 }
 
+fn on_large_stack<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        let refused = |error| Failure::harness(format!("the system starts no thread: {error}"));
+        thread.map_err(refused)?.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
 fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     // A worker holds the subject, whose panics are none of ours.
-    match &command {
-        Command::WorkerNative { .. } | Command::IpcPeer { .. } | Command::DriverFacts => {}
-        _ => failure::report_panics_in_one_line(),
+    if !command.is_worker() {
+        failure::report_panics_in_one_line();
     }
     match command {
         Command::Run(arguments) => run::run(arguments),

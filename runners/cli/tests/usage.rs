@@ -1095,6 +1095,18 @@ fn a_limit_of_the_system_is_not_the_subjects_fault(#[case] limit: &str, #[case] 
     assert_eq!(std::fs::read_dir(folder.path().join("tmp")).expect("it exists").count(), 0);
 }
 
+#[test]
+fn a_small_stack_is_enough() {
+    let command =
+        format!("ulimit -s 128; exec {} run emm reference", env!("CARGO_BIN_EXE_allocert"));
+    let output = Command::new("bash")
+        .args(["-c", &command])
+        .env("ALLOCERT_LIBCUDA", "") // as if it were unset
+        .output()
+        .expect("it starts");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 fn wait_until(true_now: impl Fn() -> bool) {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while !true_now() {

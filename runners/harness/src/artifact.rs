@@ -51,12 +51,13 @@ impl Artifact {
     }
 
     /// Finds the file where its variable (`ALLOCERT_LIBCUDA` for the driver) says, or beside the
-    /// running executable.
+    /// running executable where the variable is unset or empty.
     ///
     /// # Errors
     /// [`Error::MissingArtifact`], which names the file, the folder and the command that builds it.
     pub fn find(self) -> Result<PathBuf, Error> {
-        if let Some(path) = self.variable().and_then(env::var_os).map(PathBuf::from) {
+        let named = self.variable().and_then(env::var_os).filter(|path| !path.is_empty());
+        if let Some(path) = named.map(PathBuf::from) {
             // A path that leads nowhere is reported by whoever opens it; it is not replaced by
             // another file.
             return Ok(path);
