@@ -240,6 +240,9 @@ pub enum Check {
     GilNotHeld,
     /// The subject's `free` left an exception of Python, so the worker raised `ExceptionLeft`.
     ExceptionLeft,
+    /// A function of the subject that returns memory set an exception of Python, so the worker
+    /// raised `ExceptionSet`.
+    ExceptionSet,
     /// A function of the interface is missing: the worker raised `NullMember`, or Python makes no
     /// object of the class.
     MissingMember,

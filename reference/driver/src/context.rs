@@ -1,6 +1,7 @@
 //! Contexts, primary and created, and each thread's stack of them.
 
 use allocert_contract::trace::cuda::Misuse;
+use std::mem::ManuallyDrop;
 
 use crate::{
     Caller, Driver,
@@ -15,33 +16,40 @@ pub struct Thread {
     pub id: u32,
     incarnation: u64,
     depth: usize,
-    stack: [u64; MAX_DEPTH],
+    stack: [u64; FIRST_DEPTH],
+    /// What is pushed on a full `stack`: an H200 takes two million contexts. Stays when the thread
+    /// ends, because a destructor of a thread-local value may still call the driver then.
+    deeper: ManuallyDrop<Vec<u64>>,
 }
 
-/// Contexts that one thread can have pushed at a time.
-const MAX_DEPTH: usize = 32;
+/// More contexts than programs push.
+const FIRST_DEPTH: usize = 32;
 
 impl Thread {
     pub const fn new(id: u32) -> Self {
-        Self { id, incarnation: 0, depth: 0, stack: [0; MAX_DEPTH] }
+        let deeper = ManuallyDrop::new(Vec::new());
+        Self { id, incarnation: 0, depth: 0, stack: [0; FIRST_DEPTH], deeper }
     }
 
     /// The current context's handle; 0 for none.
     #[inline]
     pub fn current(&self) -> u64 {
-        if self.depth == 0 { 0 } else { self.stack[self.depth - 1] }
+        let Some(last) = self.depth.checked_sub(1) else { return 0 };
+        self.stack.get(last).or_else(|| self.deeper.last()).copied().unwrap_or(0)
     }
 
-    fn push(&mut self, context: u64) -> Result {
-        let slot = self.stack.get_mut(self.depth).ok_or(CudaError::INVALID_VALUE)?;
-        *slot = context;
+    fn push(&mut self, context: u64) {
+        match self.stack.get_mut(self.depth) {
+            Some(slot) => *slot = context,
+            None => self.deeper.push(context),
+        }
         self.depth += 1;
-        Ok(())
     }
 
     fn pop(&mut self) -> Option<u64> {
         let context = self.current();
         self.depth = self.depth.checked_sub(1)?;
+        self.deeper.pop();
         Some(context)
     }
 }
@@ -340,7 +348,7 @@ impl Driver {
         let id = self.next_context_id();
         let handle = self.contexts.insert(Context { flags, ..Context::new(device, false, id) });
         self.activate(handle);
-        caller.thread.push(handle)?;
+        caller.thread.push(handle);
         Ok(handle)
     }
 
@@ -373,7 +381,8 @@ impl Driver {
             return Err(CudaError::INVALID_VALUE);
         }
         self.named(handle)?;
-        caller.thread.push(handle)
+        caller.thread.push(handle);
+        Ok(())
     }
 
     /// `cuCtxPopCurrent`: the context that was current.
@@ -391,7 +400,8 @@ impl Driver {
         }
         self.named(handle)?;
         caller.thread.pop();
-        caller.thread.push(handle)
+        caller.thread.push(handle);
+        Ok(())
     }
 
     /// `cuCtxGetCurrent`; 0 for none.

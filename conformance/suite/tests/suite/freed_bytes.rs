@@ -41,7 +41,8 @@ fn the_fact_is_what_went_back(
     #[case] bytes: u64,
     #[case] observed: Option<&str>,
 ) {
-    let text = "steps:\n  - do: {memalloc: {size: 4096, as: a}}\n  - do: {get_memory_info: {}}\n    \
+    let text = "steps:\n  - do: {memalloc: {size: 4096, as: a}}\n  \
+                - do: {get_memory_info: {}}\n    \
                 expect: {EMM-T-01: {freed_bytes: free}}\n";
     let block = json!({"kind": "block", "pointer": DEVICE, "size_bytes": 4096});
     let judged = Recorder::new(case(text))

@@ -20,6 +20,24 @@ fn each_thread_has_its_own_stack() {
     assert_eq!(main.current(), context);
 }
 
+/// As an H200.
+#[test]
+fn a_thread_pushes_any_number_of_contexts() {
+    let mut machine = Machine::new();
+    let (primary, times) = (machine.context, 100);
+    let other = machine.call(|driver, caller| driver.context_create(caller, 0, 0));
+    let other = other.expect("created");
+    for number in 0..times {
+        let context = if number % 2 == 0 { primary } else { other };
+        machine.call(|driver, caller| driver.context_push(caller, context)).expect("pushed");
+    }
+    for number in (0..times).rev() {
+        assert_eq!(machine.thread.current(), if number % 2 == 0 { primary } else { other });
+        machine.call(|driver, caller| driver.context_pop(caller)).expect("popped");
+    }
+    assert_eq!(machine.thread.current(), other);
+}
+
 #[test]
 fn a_created_context_is_current_and_gone_after_its_destruction() {
     let mut machine = Machine::new();

@@ -8,7 +8,7 @@ use crate::interface::definition::OperationSet;
 use crate::interface::properties::HeldMemory::{Drops, Gains, Replaces};
 use crate::interface::properties::Properties;
 use crate::interface::shared::bound_type::{ARRAY, MEMORY};
-use crate::interface::shared::{Drop, Environment, Fill, Read};
+use crate::interface::shared::{Drop, Environment, Fill, Read, one};
 use crate::nouns::{Name, Need};
 
 /// What one step does.
@@ -166,16 +166,18 @@ pub enum Operation {
     /// Takes a block of `size` bytes by the function `by` and frees it, in rounds that no record
     /// has. The rounds are doubled as long as the peak of the resident memory of the process grows
     /// by a sixteenth of their blocks or more, until the blocks have 960 MiB together, or the peak
-    /// grew by more than that. A worker in Python records its rounds, and declines sizes that need
-    /// more than 5,000.
+    /// grew by more than that and 64 bytes for each block. A worker in Python records its rounds,
+    /// and declines sizes that need more than 5,000, and `hold`.
     ///
     /// Facts: `failed`, `leaked_bytes` (by how much the peak grew in the last rounds: while the
-    /// blocks went from 640 to 960 MiB, or it grew by more than 960 MiB; 0 where they were not
-    /// doubled so far).
+    /// blocks went from 640 to 960 MiB, or it grew by more; 0 where they were not doubled so far).
     LeakRounds {
-        /// `realloc` grows a block of half the size.
+        /// `realloc` grows a block of half the size, and cuts it to half again.
         by: Function,
         size: u64,
+        /// How many blocks are alive at a time. They go in random order.
+        #[serde(default = "one")]
+        hold: u64,
     },
     /// Takes and frees blocks of 16 sizes up to `size` bytes by malloc(), `times` times, with
     /// `hold` blocks alive at a time, in random order. Writes to none of them, and no record has

@@ -103,7 +103,7 @@ impl HandlerCase<'_> {
             Operation::ManyRounds { size, times, hold } => {
                 Ok(many_rounds(self.calls, *size, *times, *hold)?)
             }
-            Operation::LeakRounds { by, size } => leak_rounds(self.calls, *by, *size),
+            Operation::LeakRounds { by, size, hold } => leak_rounds(self.calls, *by, *size, *hold),
             Operation::HandedRounds { size, times } => {
                 handed_rounds::handed_rounds(self.calls, *size, *times)
             }

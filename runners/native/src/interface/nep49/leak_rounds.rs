@@ -7,15 +7,18 @@ use serde_json::json;
 use crate::host_bytes::{self, ProcessMemory};
 use crate::interface::nep49::handler::{HandlerCalls, UnrecordedCalls};
 use crate::interleave::InterleavedCalls;
+use crate::live_blocks::Random;
 use crate::step_result::{NoResult, facts};
 
-/// The blocks of the first rounds have so many bytes together.
-const FIRST_BYTES: u64 = 128 << 10;
+/// The blocks of the first rounds have so many bytes together: more than the process has free.
+const FIRST_BYTES: u64 = 2 << 20;
 /// A handler that looks for use after free may hold 512 MiB back. It grows no more when the blocks
 /// have so many bytes together.
 const HELD_BACK_BYTES: u64 = 640 << 20;
 /// Then there are rounds until they have so many.
 const MOST_BYTES: u64 = 960 << 20;
+/// A handler that holds blocks back may have so many bytes more for each of them.
+const OVERHEAD_BYTES: u64 = 64;
 /// There are at least so many first rounds.
 const FIRST_ROUNDS: u64 = 16;
 /// Rounds lose memory that make the process grow by this part of their blocks.
@@ -30,20 +33,24 @@ pub(crate) fn leak_rounds(
     calls: HandlerCalls<'_>,
     by: Function,
     size_bytes: u64,
+    hold: u64,
 ) -> Result<Facts, NoResult> {
     let size_bytes = size_bytes.max(1);
-    let mut rounds = Rounds { calls: calls.unrecorded()?, by, size_bytes, number: 0, failed: 0 };
+    let calls = calls.unrecorded()?;
+    let (random, held) = (Random::default(), Vec::new());
+    let mut rounds = Rounds { calls, by, size_bytes, hold, random, held, number: 0, failed: 0 };
     let memory = ProcessMemory::of_this_process();
     let first_bytes = memory.resident_bytes();
+    let most_bytes = first_bytes + MOST_BYTES / size_bytes * (size_bytes + OVERHEAD_BYTES);
     let mut last_peak_bytes = first_bytes;
     let mut times = FIRST_ROUNDS.max(FIRST_BYTES / size_bytes);
     let leaked_bytes = loop {
-        let peak_bytes = rounds.perform(times, &memory, first_bytes + MOST_BYTES);
+        let peak_bytes = rounds.perform(times, &memory, most_bytes);
         let grown_bytes = peak_bytes.saturating_sub(last_peak_bytes);
         if rounds.failed > 0 || grown_bytes < times * size_bytes / LOST_PART {
             break 0;
         }
-        if peak_bytes > first_bytes + MOST_BYTES {
+        if peak_bytes > most_bytes {
             // It loses more with each block than the bytes of the block.
             break grown_bytes;
         }
@@ -55,6 +62,8 @@ pub(crate) fn leak_rounds(
         };
         (last_peak_bytes, times) = (peak_bytes, next_bytes.div_ceil(size_bytes));
     };
+    let held = std::mem::take(&mut rounds.held);
+    held.into_iter().for_each(|address| rounds.give(address));
     Ok(facts([("failed", json!(rounds.failed)), ("leaked_bytes", json!(leaked_bytes))]))
 }
 
@@ -62,6 +71,10 @@ struct Rounds {
     calls: UnrecordedCalls,
     by: Function,
     size_bytes: u64,
+    /// How many blocks are alive at a time.
+    hold: u64,
+    random: Random,
+    held: Vec<usize>,
     /// How many there were.
     number: u64,
     failed: u64,
@@ -91,24 +104,52 @@ impl Rounds {
         let address = match self.by {
             Function::Malloc => self.calls.take(size),
             Function::Calloc => self.calls.calloc(size),
-            Function::Realloc => {
-                let half_bytes = size.div_ceil(2);
-                let half = self.calls.take(half_bytes);
-                let whole = self.calls.realloc(half, size);
-                if whole == 0 {
-                    self.calls.give(half, half_bytes);
-                }
-                whole
-            }
+            Function::Realloc => self.resized(size),
         };
         if address == 0 {
             self.failed += 1;
             return;
         }
-        // One block in each page is enough to give pages to small ones.
+        if self.by != Function::Realloc {
+            self.occupy(address);
+        }
+        self.held.push(address);
+        if self.held.len() as u64 >= self.hold.max(1) {
+            let drawn = self.random.below(self.held.len() as u64) as usize;
+            let address = self.held.swap_remove(drawn);
+            self.give(address);
+        }
+    }
+
+    fn give(&self, address: usize) {
+        // What a resized block has now.
+        let size_bytes = match self.by {
+            Function::Malloc | Function::Calloc => self.size_bytes,
+            Function::Realloc => self.size_bytes.div_ceil(2),
+        };
+        self.calls.give(address, size_bytes as usize);
+    }
+
+    /// A block of half the size that was the whole size for a while.
+    fn resized(&self, size: usize) -> usize {
+        let half_bytes = size.div_ceil(2);
+        let half = self.calls.take(half_bytes);
+        let whole = self.calls.realloc(half, size);
+        if whole == 0 {
+            self.calls.give(half, half_bytes);
+            return 0;
+        }
+        self.occupy(whole);
+        match self.calls.realloc(whole, half_bytes) {
+            0 => whole,
+            half => half,
+        }
+    }
+
+    /// Gives pages to a block; to small ones where it is one in each page.
+    fn occupy(&self, address: usize) {
         if (self.number * self.size_bytes) % PAGE_BYTES < self.size_bytes {
             host_bytes::occupy(address, self.size_bytes, 1);
         }
-        self.calls.give(address, size);
     }
 }

@@ -32,6 +32,10 @@ class ExceptionLeft(Exception):
     """A function that has no error to report left an exception of Python behind."""
 
 
+class ExceptionSet(Exception):
+    """A function that returns memory set an exception of Python."""
+
+
 class NullFunction(Exception):
     """Nobody can call a function that is null."""
 
@@ -169,6 +173,11 @@ class HandlerCalls:
                 block: int = function(context, *arguments) or 0
             except MemoryError:  # a function that answers null may set it: NumPy raises it too
                 block = 0
+            except BaseException as error:
+                raise ExceptionSet(
+                    f"{name}() set {type(error).__name__}; NumPy looks at the address that it"
+                    " returns alone, and the next statement of Python raises the exception"
+                ) from error
             facts["new_ptr" if name == "realloc" else "ptr"] = block
         return block
 

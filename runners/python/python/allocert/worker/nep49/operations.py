@@ -166,7 +166,8 @@ def many_rounds(_case: HandlerCase, _on: str, _arguments: Arguments) -> Facts:
 
 @OPERATIONS.register
 def leak_rounds(case: HandlerCase, _on: str, arguments: Arguments) -> Facts:
-    return rounds.leak_rounds(case.calls, case.source, arguments["by"], arguments["size"])
+    by, size, hold = arguments["by"], arguments["size"], arguments.get("hold", 1)
+    return rounds.leak_rounds(case.calls, case.source, by, size, hold)
 
 
 @OPERATIONS.register

@@ -213,9 +213,11 @@ def _writes_to_all(calls: HandlerCalls, take: Callable[[int], int], size_bytes: 
     return peak - before > size_bytes // 2
 
 
-def leak_rounds(calls: HandlerCalls, source: HandlerBlocks, by: str, size_bytes: int) -> Facts:
+def leak_rounds(
+    calls: HandlerCalls, source: HandlerBlocks, by: str, size_bytes: int, hold: int
+) -> Facts:
     """Takes a block by a function and frees it, as long as the resident memory grows with that."""
-    if _MOST_ROUNDS * size_bytes < _MOST_BYTES:
+    if hold > 1 or _MOST_ROUNDS * size_bytes < _MOST_BYTES:
         raise Declined(
             "a leak of such small blocks is looked for in shared libraries only; if a library "
             "exports the handler, run it as PATH.so:symbol too"
@@ -231,13 +233,16 @@ def leak_rounds(calls: HandlerCalls, source: HandlerBlocks, by: str, size_bytes:
         whole = calls.realloc(half, size_bytes)
         if not whole:
             calls.free(half, half_bytes)
-        return whole
+            return 0
+        source.occupy(Block(whole, size_bytes))
+        return calls.realloc(whole, half_bytes) or whole
 
+    left_bytes = -(-size_bytes // 2) if by == "realloc" else size_bytes
     last_peak, number, times = resident_bytes(), 0, _FIRST_ROUNDS
     while True:
         peak = 0
         for _ in range(times):
-            block = Block(take(), size_bytes)
+            block = Block(take(), left_bytes)
             if not block.address:
                 return {"failed": 1, "leaked_bytes": 0}
             source.occupy(block)
