@@ -19,6 +19,7 @@ NATIVE = {
     "emm": {"call"},
     "nep49": {"interleave"},
     "place": {
+        "context_of",
         "describe",
         "free_address",
         "free_null",

@@ -183,7 +183,7 @@ EXITS = [
     emm("raises-base-exception", "raise BaseException('no')", violates("EMM-EXIT-01")),
     emm("raises-keyboard-interrupt", "raise KeyboardInterrupt", violates("EMM-EXIT-01")),
     emm("exits-at-once", "os._exit(0)", violates("EMM-EXIT-01")),
-    place("raises-system-exit", "sys.exit(0)", _RAISES),
+    place("raises-system-exit", "sys.exit(0)", _ENDS),
     place("kills-itself", "os.kill(os.getpid(), signal.SIGKILL)", _ENDS),
     place("stops-itself", "os.kill(os.getpid(), signal.SIGSTOP)", _HANGS),
     place("kills-its-group", "os.killpg(0, signal.SIGKILL)", _ENDS),
