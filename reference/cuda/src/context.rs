@@ -72,8 +72,8 @@ impl Driver {
         check("cuCtxPopCurrent", unsafe { sys::cuCtxPopCurrent_v2(&raw mut raw) })
     }
 
-    /// `cuCtxCreate`: a new context of a device, which becomes current. Its owner destroys it, or
-    /// the process ends with it.
+    /// `cuCtxCreate`: a new context of a device, which becomes current. It lives until
+    /// somebody destroys it or the process ends.
     pub fn ctx_create(self, ordinal: i32) -> Result<Context, DriverError> {
         let device = self.device_get(ordinal)?;
         let mut raw = ptr::null_mut();

@@ -53,6 +53,7 @@ fn main() -> ExitCode {
     done.unwrap_or_else(|failure| failure::report(&failure))
 }
 
+/// Does the work on a thread of its own.
 fn on_large_stack<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);

@@ -18,7 +18,9 @@ export_place_mutants! {
 /// block.
 struct ChosenBefore;
 
-const WORK: u64 = 30;
+/// Adding so many numbers takes some hundred instructions: only a stop behind a call of the driver
+/// comes between the choice and the taking.
+const SUMMANDS: u64 = 30;
 static DRIVER: OnceLock<Driver> = OnceLock::new();
 
 impl Mutation for ChosenBefore {
@@ -27,12 +29,8 @@ impl Mutation for ChosenBefore {
         if place.kind != CUDA || place.device != 0 || !is_small {
             return base.alloc(place, size_bytes);
         }
-        let driver = match DRIVER.get() {
-            Some(driver) => *driver,
-            None => *DRIVER.get_or_init(|| Driver::load().expect("the worker has one")),
-        };
-        // Some hundred instructions, so that no stop at the beginning comes between.
-        black_box((0..WORK).fold(0, |sum, number| sum ^ number));
+        let driver = DRIVER.get_or_init(|| Driver::load().expect("the worker has one"));
+        black_box((0..SUMMANDS).fold(0, |sum, number| sum ^ number));
         let _ = driver.ctx_get_current();
         let Some(address) = idle_granule(base, place) else { return base.alloc(place, size_bytes) };
         let _ = driver.ctx_get_current();

@@ -12,6 +12,7 @@ use crate::effect::{Effect, FreeAnswer};
 use crate::judge::case_record::CaseRecord;
 use crate::judge::findings::{FindingSink, witness};
 use crate::judge::messages;
+use crate::judge::predicates::given_holds;
 use crate::judge::timeline::cuda_call;
 use crate::observation::Outcome;
 use crate::plan::PlannedStep;
@@ -29,6 +30,9 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         let Some(Outcome::Returned(facts)) = record.outcome(index) else { continue };
         for (requirement, expectation) in &step.expect {
             let Some(fact) = &expectation.freed_bytes else { continue };
+            if !given_holds(record, expectation) {
+                continue;
+            }
             let Some(freed) = freed_in(record, step) else { continue };
             if facts.get(fact).and_then(Value::as_u64) != Some(freed.bytes) {
                 let observed = facts.get(fact).map(|value| messages::value(fact, value));

@@ -42,7 +42,7 @@ fn told_by_error(raised: &Raised) -> Option<(Check, &'static str)> {
         "TableChanged" => Some((Check::TableChanged, "a host can use the structure in")),
         "GilNotHeld" => Some((Check::GilNotHeld, "the subject uses Python only with the GIL in")),
         // With a status it is a member that the table declines.
-        "ExceptionSet" => Some((Check::ExceptionSet, "only the address says whether it worked:")),
+        "ExceptionSet" => Some((Check::ExceptionSet, "no exception of Python is set in")),
         "ExceptionLeft" => Some((Check::ExceptionLeft, "free() leaves no exception behind in")),
         "NullMember" if raised.status.is_none() => {
             Some((Check::MissingMember, "there is a function for"))

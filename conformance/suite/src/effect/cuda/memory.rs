@@ -127,8 +127,8 @@ pub(crate) fn manages_unseen_memory(function: Function) -> bool {
     BEGINNINGS.iter().any(|beginning| function.name().starts_with(beginning))
 }
 
-/// Whether memory goes back with this function of which nothing here follows how much it is: to a
-/// pool and from it, virtual memory, and the caller's own memory that was page-locked.
+/// Whether a caller of this function may give memory back whose size the call does not tell:
+/// memory of pools and virtual memory, and its own memory that was page-locked.
 pub(crate) fn gives_back_unseen(function: Function) -> bool {
     let of_pool = function.name().starts_with("cuMemPool") || function == Function::cuMemFreeAsync;
     of_pool || function == Function::cuMemHostUnregister || manages_unseen_memory(function)

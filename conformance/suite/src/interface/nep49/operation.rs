@@ -79,10 +79,10 @@ pub enum Operation {
     },
     /// Calls `free(NULL, size)`.
     FreeNull { size: u64 },
-    /// Takes a block of `size` bytes, a multiple of 64 KiB, by malloc() or calloc(), and writes
-    /// nothing to it. calloc() is asked for elements of 64 KiB. Declines where the handler has no
-    /// such block, and where a block of 64 MiB shows that the system gives pages to all of it: the
-    /// handler writes to it, or keeps it in memory.
+    /// Takes a block of `size` bytes, a multiple of 64 KiB, by the function `by`, and writes
+    /// nothing to it. calloc() is asked for elements of 64 KiB, realloc() to resize null. Declines
+    /// where the handler has no such block, and where a block of 64 MiB shows that the system gives
+    /// pages to all of it: the handler writes to it, or keeps it in memory.
     ///
     /// Facts: `kind`, `pointer`, `size_bytes`.
     SparseBlock { by: Function, size: u64, r#as: Name },

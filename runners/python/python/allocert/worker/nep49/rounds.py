@@ -193,7 +193,7 @@ def sparse_block(calls: HandlerCalls, by: str, size_bytes: int) -> int:
     def take(size: int) -> int:
         if by == "calloc":
             return calls.calloc(size // _ELEMENT_BYTES, _ELEMENT_BYTES)
-        return calls.malloc(size)
+        return calls.malloc(size) if by == "malloc" else calls.realloc(0, size)
 
     if _writes_to_all(calls, take, _PROBE_BYTES):
         raise Declined("the handler writes to all of a block, or keeps it in memory")
