@@ -10,6 +10,7 @@ mod cupy_and_malloc;
 mod driver_calls;
 mod driver_fault;
 mod free;
+mod idle_of_threads;
 mod lock_free;
 mod lost_lock;
 mod mutation;

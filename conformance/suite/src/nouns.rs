@@ -106,6 +106,9 @@ impl fmt::Display for Need {
 pub enum Thread {
     /// A new one without a current context, joined before the next step.
     Fresh,
+    /// The second thread of the case. It starts without a current context, and lives until the last
+    /// step is done.
+    Second,
 }
 
 /// How a case ends after its last step.

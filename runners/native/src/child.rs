@@ -3,12 +3,11 @@
 use std::io;
 use std::thread;
 
-use allocert_suite::observation::Outcome;
 use allocert_suite::plan::ChildExit;
 
-use crate::protocol::{Case, Line, Run, Step};
+use crate::protocol::{Case, Line, Run};
 use crate::shared_lines::SharedLines;
-use crate::subject::CaseRun;
+use crate::step_threads::{self, SharedRun, StepThreads};
 use crate::worker_state::WorkerState;
 
 /// Exit code of a child that could not speak with the harness or had a defect of its own.
@@ -58,25 +57,21 @@ fn cases(
 
 fn perform(session: &mut WorkerState, case: &Case, lines: &mut SharedLines) -> io::Result<()> {
     let subject = session.subject.as_deref().expect("the server runs no batch without a subject");
-    let mut run = subject.begin(&session.recorder, session.driver);
-    for step in &case.steps {
-        let outcome = session.recorder.step(step.index, || perform_on_its_thread(&mut *run, step));
-        let table_calls = run.table_calls();
-        let line = Line::Step { index: step.index, outcome: &outcome, table_calls };
-        lines.push(&mut session.socket, &line)?;
-    }
+    let run = SharedRun::new(subject.begin(&session.recorder, session.driver));
+    let performed = thread::scope(|scope| {
+        let mut threads = StepThreads::new(scope, &run);
+        for step in &case.steps {
+            let outcome = session.recorder.step(step.index, || threads.perform(step));
+            let table_calls = step_threads::lock(&run).table_calls();
+            let line = Line::Step { index: step.index, outcome: &outcome, table_calls };
+            lines.push(&mut session.socket, &line)?;
+        }
+        Ok(())
+    });
     // What a case leaves alive stays as it is: neither released, nor unmapped while the
     // subject uses it.
     std::mem::forget(run);
-    Ok(())
-}
-
-fn perform_on_its_thread(run: &mut dyn CaseRun, step: &Step) -> Outcome {
-    if step.thread.is_none() {
-        return run.perform(step);
-    }
-    let joined = thread::scope(|scope| scope.spawn(|| run.perform(step)).join());
-    joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    performed
 }
 
 /// What the subject printed with C streams would be lost with them.

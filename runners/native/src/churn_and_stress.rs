@@ -27,11 +27,8 @@ pub(crate) struct Block {
 
 /// Where the blocks come from, and what the worker does with them.
 pub(crate) trait BlockSource: Copy + Send {
-    /// Whether some of its blocks are to be zeros. Only then the facts count those that are not.
-    const HAS_ZEROED: bool;
-
-    /// The facts that count refused requests.
-    const REFUSALS: &'static [&'static str];
+    /// The facts that count refused requests, and blocks that come with wrong bytes.
+    const COUNTED: &'static [&'static str];
 
     /// A block of so many bytes is to begin at a multiple of this.
     fn alignment_of(size_bytes: u64) -> u64;
@@ -52,8 +49,8 @@ pub(crate) trait BlockSource: Copy + Send {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taken {
     pub(crate) block: Block,
-    /// It was to be zeros, and is not.
-    pub(crate) dirty: bool,
+    /// Which fact counts it, if its bytes are not what they are to be.
+    pub(crate) wrong: Option<&'static str>,
 }
 
 /// A request was refused.
@@ -63,25 +60,26 @@ pub(crate) struct Refused {
     pub(crate) fact: &'static str,
 }
 
+/// What the block of a request is filled with.
+pub(crate) fn byte_of(number: u64) -> u8 {
+    (number % 255) as u8 + 1
+}
+
 /// A block that is filled with its byte.
 type Filled = (Block, u8);
 
-/// How many requests were refused, and how many blocks lost their byte or were not zero.
+/// How many requests were refused, and how many blocks came with wrong bytes or lost their byte.
 #[derive(Debug, Default)]
 struct Failures {
-    refused: BTreeMap<&'static str, u64>,
+    counted: BTreeMap<&'static str, u64>,
     changed: u64,
-    dirty: u64,
 }
 
 impl Failures {
     fn facts<S: BlockSource>(&self) -> Facts {
         let mut counts = facts([("changed", json!(self.changed))]);
-        for name in S::REFUSALS {
-            counts.insert((*name).into(), json!(self.refused.get(name).unwrap_or(&0)));
-        }
-        if S::HAS_ZEROED {
-            counts.insert("dirty".into(), json!(self.dirty));
+        for name in S::COUNTED {
+            counts.insert((*name).into(), json!(self.counted.get(name).unwrap_or(&0)));
         }
         counts
     }
@@ -93,27 +91,32 @@ impl Failures {
         number: u64,
         size_bytes: u64,
     ) -> Result<Option<Filled>, NoResult> {
-        let Taken { block, dirty } = match source.take(number, size_bytes)? {
+        let Taken { block, wrong } = match source.take(number, size_bytes)? {
             Ok(taken) => taken,
             Err(Refused { fact }) => {
-                *self.refused.entry(fact).or_default() += 1;
+                self.count(fact, 1);
                 return Ok(None);
             }
         };
-        self.dirty += u64::from(dirty);
-        let byte = (number % 255) as u8 + 1;
+        if let Some(fact) = wrong {
+            self.count(fact, 1);
+        }
+        let byte = byte_of(number);
         source.fill(block, byte);
         Ok(Some((block, byte)))
     }
 
     /// Adds what another thread saw.
     fn add(mut self, other: Self) -> Self {
-        for (fact, count) in other.refused {
-            *self.refused.entry(fact).or_default() += count;
+        for (fact, count) in other.counted {
+            self.count(fact, count);
         }
         self.changed += other.changed;
-        self.dirty += other.dirty;
         self
+    }
+
+    fn count(&mut self, fact: &'static str, times: u64) {
+        *self.counted.entry(fact).or_default() += times;
     }
 
     fn give(&mut self, source: impl BlockSource, (block, byte): Filled) -> Result<(), Raised> {

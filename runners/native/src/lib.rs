@@ -41,6 +41,7 @@ mod server;
 mod shared_lines;
 mod shared_operations;
 mod step_result;
+mod step_threads;
 mod subject;
 mod table_guard;
 mod worker_state;

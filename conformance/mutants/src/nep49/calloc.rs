@@ -73,3 +73,24 @@ unsafe extern "C" fn calloc_at_most_64_mib(
     // SAFETY: the same call.
     unsafe { conforming::calloc(ctx, nelem, elsize) }
 }
+
+#[unsafe(no_mangle)]
+static mutant_nep49_calloc_zeros_whole_pages: StaticHandler =
+    mutant(Allocator { calloc: Some(calloc_zeroing_whole_pages), ..CONFORMING });
+
+unsafe extern "C" fn calloc_zeroing_whole_pages(
+    ctx: *mut c_void,
+    nelem: usize,
+    elsize: usize,
+) -> *mut c_void {
+    let size = nelem.saturating_mul(elsize);
+    // SAFETY: any size.
+    let block = unsafe { conforming::malloc(ctx, size) };
+    if !block.is_null() {
+        // The defect: the bytes behind the last whole page of a large block stay as they are.
+        let zeroed_bytes = if size > 1 << 20 { size & !4095 } else { size };
+        // SAFETY: the block has at least so many bytes.
+        unsafe { ptr::write_bytes(block.cast::<u8>(), 0, zeroed_bytes) };
+    }
+    block
+}

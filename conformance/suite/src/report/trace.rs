@@ -220,6 +220,7 @@ fn heading(step: &PlannedStep) -> String {
     let thread = match step.thread {
         None => "",
         Some(Thread::Fresh) => ", in a thread of its own",
+        Some(Thread::Second) => ", in the second thread",
     };
     let operation = match serde_json::to_value(&step.r#do) {
         Ok(Value::Object(members)) => {

@@ -92,8 +92,9 @@ pub enum Operation {
     ///
     /// Facts: `failed`, `failed_calloc` and `failed_realloc` (requests that malloc(), calloc() and
     /// realloc() refused), `overlaps`, `misaligned` (not at a multiple of 16), `changed` (blocks
-    /// that lost their byte), `dirty` (blocks of calloc that were not all zeros), `grown_bytes` (by
-    /// how much the resident memory of the process grew).
+    /// that lost their byte), `dirty` (blocks of calloc that were not all zeros), `lost_realloc`
+    /// (blocks that realloc() made twice as large without their bytes), `grown_bytes` (by how much
+    /// the resident memory of the process grew).
     Churn {
         size: u64,
         times: u64,

@@ -23,8 +23,7 @@ pub(crate) struct PlaceBlocks<'a> {
 }
 
 impl BlockSource for PlaceBlocks<'_> {
-    const HAS_ZEROED: bool = false;
-    const REFUSALS: &'static [&'static str] = &["failed"];
+    const COUNTED: &'static [&'static str] = &["failed"];
 
     fn alignment_of(_size_bytes: u64) -> u64 {
         ALIGNMENT_BYTES
@@ -38,7 +37,7 @@ impl BlockSource for PlaceBlocks<'_> {
             Ok((0, _)) | Err(_) => Ok(Err(Refused { fact: "failed" })),
             Ok((address, _)) => {
                 let block = Block { address, size_bytes };
-                Ok(Ok(Taken { block, dirty: false }))
+                Ok(Ok(Taken { block, wrong: None }))
             }
         }
     }

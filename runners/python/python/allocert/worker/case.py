@@ -1,6 +1,5 @@
 """One case while it runs: the names that it bound, and how a step becomes an outcome."""
 
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from .operations import Operation
 from .outcome import Declined, Missing, UnraisableHook, raised
 from .protocol import Body, CaseDescription, Connection, Outcome, StepDescription
 from .safe_text import bounded
+from .step_threads import StepThread, on_fresh_thread
 
 
 def _itself(value: Any) -> tuple[Any, None]:
@@ -35,6 +35,7 @@ class Case:
         self.bindings = Bindings(self.lifetime_of)
         self._operations = operations
         self._steps = described["steps"]
+        self._second: StepThread[Outcome] | None = None
 
     def begin(self) -> None:
         """Called before the first step."""
@@ -70,21 +71,19 @@ class Case:
             outcome = self._outcome(step)
             body = {"index": step["index"], "outcome": outcome, **self.step_details()}
             connection.send("step", body)
+        if self._second is not None:
+            self._second.end()
         connection.send("done", {"id": self.id})
 
     def _outcome(self, step: StepDescription) -> Outcome:
-        if step.get("thread") != "fresh":
-            return self.perform(step)
-        answer: list[Outcome] = []
-
-        def run() -> None:
-            self.begin_thread()
-            answer.append(self.perform(step))
-
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
-        thread.join()
-        return answer[0]
+        thread = step.get("thread")
+        if thread == "fresh":
+            return on_fresh_thread(self.begin_thread, lambda: self.perform(step))
+        if thread == "second":
+            if self._second is None:
+                self._second = StepThread(self.begin_thread)
+            return self._second.perform(lambda: self.perform(step))
+        return self.perform(step)
 
     def perform(self, step: StepDescription) -> Outcome:
         """Performs one step. An operation that the table lacks is `unsupported`."""

@@ -37,22 +37,25 @@ class Refused(Exception):
 B = TypeVar("B", bound=Block)
 
 
+class Taken(NamedTuple, Generic[B]):
+    """A block that came."""
+
+    block: B
+    #: The name of the fact that counts it, if its bytes are not what they must be.
+    wrong: str | None = None
+
+
 class BlockSource(Protocol[B]):
     """Where the blocks come from, and how their bytes are reached."""
 
-    #: Whether some of the blocks must hold zeros.
-    has_zeroed: bool
-    #: The facts that count refused requests.
-    refusals: tuple[str, ...]
+    #: The facts that count refused requests, and blocks that come with wrong bytes.
+    counted: tuple[str, ...]
 
     def alignment_of(self, size_bytes: int) -> int:
         """What the address of a block must be a multiple of."""
 
-    def take(self, number: int, size_bytes: int) -> B:
+    def take(self, number: int, size_bytes: int) -> "Taken[B]":
         """The block with this number. Raises Refused."""
-
-    def is_dirty(self, number: int, block: B) -> bool:
-        """Whether a new block must hold zeros and does not."""
 
     def fill(self, block: B, byte: int) -> None:
         """Writes the byte to all of a block.
@@ -67,6 +70,11 @@ class BlockSource(Protocol[B]):
         """Frees a block."""
 
 
+def byte_of(number: int) -> int:
+    """What the block of a request is filled with."""
+    return number % 255 + 1
+
+
 class _Filled(NamedTuple, Generic[B]):
     """A block that is filled with a byte."""
 
@@ -79,19 +87,20 @@ class _Counts(Generic[B]):
 
     def __init__(self, source: BlockSource[B]) -> None:
         self._source = source
-        self.refused: Counter[str] = Counter()
-        self.misaligned = self.changed = self.dirty = 0
+        self.counted: Counter[str] = Counter()
+        self.misaligned = self.changed = 0
 
     def take(self, number: int, size_bytes: int) -> _Filled[B] | None:
         """Takes a block and fills it."""
         try:
-            block = self._source.take(number, size_bytes)
+            block, wrong = self._source.take(number, size_bytes)
         except Refused as refused:
-            self.refused[refused.fact] += 1
+            self.counted[refused.fact] += 1
             return None
+        if wrong is not None:
+            self.counted[wrong] += 1
         self.misaligned += block.address % self._source.alignment_of(size_bytes) != 0
-        self.dirty += self._source.is_dirty(number, block)
-        byte = number % 255 + 1
+        byte = byte_of(number)
         self._source.fill(block, byte)
         return _Filled(block, byte)
 
@@ -151,11 +160,11 @@ def churn(source: BlockSource[B], size_bytes: int, times: int, hold: int) -> Fac
 
 def _facts(source: BlockSource[B], counts: list[_Counts[B]]) -> Facts:
     """What was wrong, all threads together."""
-    names = ("misaligned", "changed", *(("dirty",) if source.has_zeroed else ()))
-    refused = sum((one.refused for one in counts), Counter())
+    counted = sum((one.counted for one in counts), Counter())
     return {
-        **{name: refused[name] for name in source.refusals},
-        **{name: sum(getattr(one, name) for one in counts) for name in names},
+        **{name: counted[name] for name in source.counted},
+        "misaligned": sum(one.misaligned for one in counts),
+        "changed": sum(one.changed for one in counts),
     }
 
 

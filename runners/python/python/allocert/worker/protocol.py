@@ -30,7 +30,7 @@ class StepDescription(_StepRequired, total=False):
     """One step of a case."""
 
     on: str
-    #: `fresh`: the step runs on a new thread.
+    #: `fresh`: the step runs on a new thread; `second`: on the second thread of the case.
     thread: str
 
 

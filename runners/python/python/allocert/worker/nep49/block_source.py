@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from .. import checked_memory
 from ..checked_memory import MemoryFault
-from ..churn_and_stress import Refused
+from ..churn_and_stress import Refused, Taken, byte_of
 from .handler import HandlerCalls
 
 
@@ -20,8 +20,13 @@ class Block(NamedTuple):
 class HandlerBlocks:
     """Takes each block by one of the three functions, chosen by its number."""
 
-    has_zeroed = True
-    refusals: tuple[str, ...] = ("failed", "failed_calloc", "failed_realloc")
+    counted: tuple[str, ...] = (
+        "failed",
+        "failed_calloc",
+        "failed_realloc",
+        "dirty",
+        "lost_realloc",
+    )
 
     def __init__(self, calls: HandlerCalls) -> None:
         self._calls = calls
@@ -30,11 +35,12 @@ class HandlerBlocks:
         """What NumPy's sorts rely on: 16, or the largest element that the block has room for."""
         return 1 << (min(max(size_bytes, 1), 16).bit_length() - 1)
 
-    def take(self, number: int, size_bytes: int) -> Block:
-        return Block(self._address(number, size_bytes), size_bytes)
-
-    def is_dirty(self, number: int, block: Block) -> bool:
-        return number % 3 == 1 and not self.is_filled(block, 0)
+    def take(self, number: int, size_bytes: int) -> Taken[Block]:
+        if number % 3 == 0:
+            return Taken(self._malloc(size_bytes))
+        if number % 3 == 1:
+            return self._zeroed(size_bytes)
+        return self._grown(size_bytes, byte_of(number))
 
     def fill(self, block: Block, byte: int) -> None:
         with contextlib.suppress(MemoryFault):
@@ -51,23 +57,30 @@ class HandlerBlocks:
     def give(self, block: Block) -> None:
         self._calls.free(block.address, block.size_bytes)
 
-    def _address(self, number: int, size_bytes: int) -> int:
-        if number % 3 == 0:
-            return _served(self._calls.malloc(size_bytes), "failed")
-        if number % 3 == 1:
-            return _served(self._calls.calloc(size_bytes, 1), "failed_calloc")
-        half_bytes = (size_bytes + 1) // 2
-        half = _served(self._calls.malloc(half_bytes), "failed")
-        whole = self._calls.realloc_without_gil(half, size_bytes)
-        if not whole:
-            self._calls.free(half, half_bytes)
-        return _served(whole, "failed_realloc")
+    def _malloc(self, size_bytes: int) -> Block:
+        return _served(self._calls.malloc(size_bytes), size_bytes, "failed")
+
+    def _zeroed(self, size_bytes: int) -> Taken[Block]:
+        """A block of calloc(), which must be zeros."""
+        block = _served(self._calls.calloc(size_bytes, 1), size_bytes, "failed_calloc")
+        return Taken(block, None if self.is_filled(block, 0) else "dirty")
+
+    def _grown(self, size_bytes: int, byte: int) -> Taken[Block]:
+        """A block of half the size that realloc() made larger. It must keep its bytes."""
+        half = self._malloc((size_bytes + 1) // 2)
+        self.fill(half, byte)
+        address = self._calls.realloc_without_gil(half.address, size_bytes)
+        if not address:
+            self.give(half)
+        block = _served(address, size_bytes, "failed_realloc")
+        kept = is_filled(address, half.size_bytes, byte)
+        return Taken(block, None if kept else "lost_realloc")
 
 
-def _served(address: int, fact: str) -> int:
+def _served(address: int, size_bytes: int, fact: str) -> Block:
     if not address:
         raise Refused(fact)
-    return address
+    return Block(address, size_bytes)
 
 
 def is_filled(address: int, size_bytes: int, byte: int) -> bool:

@@ -3,7 +3,7 @@
 import contextlib
 
 from ..checked_memory import MemoryFault
-from ..churn_and_stress import Refused
+from ..churn_and_stress import Refused, Taken
 from ..outcome import Declined, DriverError, UnusableSubject
 from .calls import DEFAULT_STREAM, AllocatorCalls, Block
 from .memory import PlaceMemory
@@ -16,8 +16,7 @@ _ALIGNMENT_BYTES = 32
 class PlaceBlocks:
     """The blocks of one place."""
 
-    has_zeroed = False
-    refusals: tuple[str, ...] = ("failed",)
+    counted: tuple[str, ...] = ("failed",)
 
     def __init__(self, calls: AllocatorCalls, memory: PlaceMemory, place: Place) -> None:
         self._calls, self._memory, self._place = calls, memory, place
@@ -25,16 +24,13 @@ class PlaceBlocks:
     def alignment_of(self, _size_bytes: int) -> int:
         return _ALIGNMENT_BYTES
 
-    def take(self, _number: int, size_bytes: int) -> Block:
+    def take(self, _number: int, size_bytes: int) -> Taken[Block]:
         try:
-            return self._calls.alloc(self._place, size_bytes, DEFAULT_STREAM)
+            return Taken(self._calls.alloc(self._place, size_bytes, DEFAULT_STREAM))
         except (Declined, UnusableSubject):
             raise
         except Exception as refusal:
             raise Refused("failed") from refusal
-
-    def is_dirty(self, _number: int, _block: Block) -> bool:
-        return False
 
     def fill(self, block: Block, byte: int) -> None:
         with contextlib.suppress(MemoryFault, DriverError):
