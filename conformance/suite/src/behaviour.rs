@@ -11,7 +11,7 @@ pub mod difference_report;
 mod names;
 mod text;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_contract::trace::{Event, Marker, What};
 use serde_json::Value;
@@ -24,10 +24,14 @@ use crate::observation::{Captured, Ending, Observation, Outcome, StepOutcome};
 use crate::plan::PlannedStep;
 use crate::report::{call, clean, trace};
 use crate::run_format::Judged;
+use crate::verdict::{Finding, Judgement};
 use names::Names;
 
 /// Facts that the worker measures of its process, which are others in each run.
 const MEASURED: &[&str] = &["growing_bytes", "growing_more_bytes", "grown_bytes", "kept_bytes"];
+/// The titles of calls that belong to no step.
+const BEFORE_FIRST: &str = "before the first step";
+const AFTER: &str = "after the step";
 /// The most lines of a stream that are kept.
 const LINES: usize = 20;
 
@@ -62,27 +66,18 @@ impl Behaviour {
     #[must_use]
     pub fn of(judged: &Judged) -> Self {
         let Judged { case, observation, judgement } = judged;
-        let mut names = Names::default();
+        let mut texts = Texts { names: Names::default(), judgement, findings: BTreeMap::new() };
         let (steps, ending) = match observation {
             Some(observation) => {
-                (steps(&mut names, &case.steps, observation), ending(&mut names, observation))
+                let steps = steps(&mut texts, &case.steps, observation);
+                (steps, ending(&mut texts.names, observation))
             }
             None => (Vec::new(), Vec::new()),
         };
-        let findings = judgement.findings.iter().map(|finding| {
-            let step = finding.step.map(|step| format!(" in step {step}")).unwrap_or_default();
-            let listed = if finding.expected_because.is_some() { ", expected" } else { "" };
-            let text = format!(
-                "{} {}{step}{listed}: {}",
-                finding.level,
-                finding.requirement,
-                clean(&finding.observed)
-            );
-            names.replace(&text)
-        });
+        texts.add_findings(|_| true);
         Self {
             case: case.id.clone(),
-            findings: findings.collect(),
+            findings: texts.findings.into_values().collect(),
             verdict: judgement.verdict.name().to_owned(),
             steps,
             ending,
@@ -90,10 +85,45 @@ impl Behaviour {
     }
 }
 
+/// The texts of findings and results, with the names that addresses have at the end of their steps.
+/// Later on, memory at the same address may be other memory.
+struct Texts<'j> {
+    names: Names,
+    judgement: &'j Judgement,
+    /// By their places among the findings of the case.
+    findings: BTreeMap<usize, String>,
+}
+
+impl Texts<'_> {
+    /// What a step came to.
+    fn results(&mut self, outcome: &StepOutcome) -> Vec<String> {
+        self.add_findings(|finding| finding.step == Some(outcome.index));
+        results(&mut self.names, outcome)
+    }
+
+    fn add_findings(&mut self, is_meant: impl Fn(&Finding) -> bool) {
+        for (place, finding) in self.judgement.findings.iter().enumerate() {
+            if is_meant(finding) && !self.findings.contains_key(&place) {
+                let text = finding_text(finding);
+                self.findings.insert(place, self.names.replace(&text));
+            }
+        }
+    }
+}
+
+fn finding_text(finding: &Finding) -> String {
+    let step = finding.step.map(|step| format!(" in step {step}")).unwrap_or_default();
+    let listed = if finding.expected_because.is_some() { ", expected" } else { "" };
+    let (level, requirement) = (finding.level, &finding.requirement);
+    format!("{level} {requirement}{step}{listed}: {}", clean(&finding.observed))
+}
+
 /// The calls of one stretch of the trace.
 struct Stretch {
     step: Option<u32>,
     calls: Vec<RecordedCall>,
+    /// What the step came to, once it has ended.
+    results: Option<Vec<String>>,
     /// Whether several threads take memory now or have before, so that its order is another in
     /// each run.
     order_varies: bool,
@@ -109,7 +139,7 @@ struct RecordedCall {
 
 impl Stretch {
     fn begin(step: Option<u32>, names: &Names) -> Self {
-        Self { step, calls: Vec::new(), order_varies: names.order_varies() }
+        Self { step, calls: Vec::new(), results: None, order_varies: names.order_varies() }
     }
 
     fn has_several_threads(&self) -> bool {
@@ -119,38 +149,35 @@ impl Stretch {
 }
 
 fn steps(
-    names: &mut Names,
+    texts: &mut Texts,
     planned: &[PlannedStep],
     observation: &Observation,
 ) -> Vec<StepBehaviour> {
-    let stretches = stretches(names, planned, observation);
     let mut steps: Vec<StepBehaviour> = Vec::new();
-    for stretch in stretches {
+    for mut stretch in stretches(texts, planned, observation) {
         let step = stretch.step.and_then(|index| planned.get(index as usize));
         let title = match step {
             Some(step) => title(step),
-            None if steps.is_empty() => "before the first step".to_owned(),
-            None => "after the step".to_owned(),
+            None if steps.is_empty() => BEFORE_FIRST.to_owned(),
+            None => AFTER.to_owned(),
         };
-        let outcome = step
-            .and_then(|step| observation.steps.iter().find(|outcome| outcome.index == step.index));
         let found = StepBehaviour {
             title,
             requirements: step.map(requirements).unwrap_or_default(),
-            results: outcome.map(|outcome| results(names, outcome)).unwrap_or_default(),
+            results: stretch.results.take().unwrap_or_default(),
             calls: ordered(stretch),
         };
         if step.is_some() || !found.calls.is_empty() {
             steps.push(found);
         }
     }
-    steps.extend(unmarked(names, planned, observation, &steps));
+    steps.extend(unmarked(texts, planned, observation, &steps));
     steps
 }
 
 /// Steps that left no marker, because the worker had no trace to write to.
 fn unmarked(
-    names: &mut Names,
+    texts: &mut Texts,
     planned: &[PlannedStep],
     observation: &Observation,
     marked: &[StepBehaviour],
@@ -163,7 +190,7 @@ fn unmarked(
             title,
             requirements: requirements(step),
             calls: Vec::new(),
-            results: results(names, outcome),
+            results: texts.results(outcome),
         })
     };
     observation.steps.iter().filter_map(of_step).collect()
@@ -179,43 +206,57 @@ fn requirements(step: &PlannedStep) -> BTreeSet<String> {
 
 /// The calls between markers, without those of the worker.
 fn stretches(
-    names: &mut Names,
+    texts: &mut Texts,
     planned: &[PlannedStep],
     observation: &Observation,
 ) -> Vec<Stretch> {
-    let mut stretches = vec![Stretch::begin(None, names)];
+    let mut stretches = vec![Stretch::begin(None, &texts.names)];
     let mut harness_depth = MarkerDepth::harness();
     for event in &observation.events {
+        let stretch = stretches.last_mut().expect("it begins with one");
         match event.what {
             What::Marker(Marker::CaseBegin) => {}
-            What::Marker(Marker::StepBegin { .. } | Marker::StepEnd { .. }) => {
-                if stretches.last().is_some_and(Stretch::has_several_threads) {
-                    names.forget_order();
-                }
-                let step = match event.what {
-                    What::Marker(Marker::StepBegin { step }) => Some(step),
-                    _ => None,
-                };
-                let step = step.and_then(|step| u32::try_from(step).ok());
+            What::Marker(Marker::StepBegin { step }) => {
+                forget_order_after(stretch, &mut texts.names);
+                let step = u32::try_from(step).ok();
                 let operation = step.and_then(|step| planned.get(step as usize));
                 if operation.is_some_and(|step| step.r#do.properties().is_threaded) {
-                    names.forget_order();
+                    texts.names.forget_order();
                 }
-                stretches.push(Stretch::begin(step, names));
+                stretches.push(Stretch::begin(step, &texts.names));
+            }
+            What::Marker(Marker::StepEnd { .. }) => {
+                forget_order_after(stretch, &mut texts.names);
+                stretch.results = outcome_of(observation, stretch).map(|it| texts.results(it));
+                stretches.push(Stretch::begin(None, &texts.names));
             }
             What::Marker(marker) => harness_depth.apply(event.thread, marker),
             _ => {
-                let line = call_line(names, event);
+                let line = call_line(&mut texts.names, event);
                 let by_subject = !harness_depth.is_inside(event.thread);
                 if by_subject && trace::lookup_function(event).is_none() {
                     let kind = kind(event, &line);
-                    let stretch = stretches.last_mut().expect("it begins with one");
                     stretch.calls.push(RecordedCall { thread: event.thread, line, kind });
                 }
             }
         }
     }
+    // A step that the trace has no end of.
+    for stretch in stretches.iter_mut().filter(|stretch| stretch.results.is_none()) {
+        stretch.results = outcome_of(observation, stretch).map(|it| texts.results(it));
+    }
     stretches
+}
+
+fn forget_order_after(stretch: &Stretch, names: &mut Names) {
+    if stretch.has_several_threads() {
+        names.forget_order();
+    }
+}
+
+fn outcome_of<'o>(observation: &'o Observation, stretch: &Stretch) -> Option<&'o StepOutcome> {
+    let step = stretch.step?;
+    observation.steps.iter().find(|outcome| outcome.index == step)
 }
 
 /// Names what the call is given before what it makes: memory that is resized has a new name.

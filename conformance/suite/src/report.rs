@@ -49,13 +49,40 @@ pub struct Report<'a> {
     pub header: &'a Header,
     pub cases: &'a [Judged],
     pub catalogue: &'a Catalogue,
+    pub completeness: Completeness,
+}
+
+/// Whether a run has all cases that its header names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completeness {
+    /// It has, or the reader of the run refused it.
+    Known,
+    /// Another suite made the run. A case that is missing may have failed.
+    Unknown,
+    /// As [`Self::Unknown`], and the user takes the run for what it shows.
+    Allowed,
 }
 
 impl Report<'_> {
-    /// What the run comes to.
+    /// What the run comes to. Cases that may be missing are cases that were not observed.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        Exit::of(self.cases.iter().map(|judged| &judged.judgement))
+        match Exit::of(self.cases.iter().map(|judged| &judged.judgement)) {
+            Exit::Conforms if self.completeness == Completeness::Unknown => Exit::NotObserved,
+            exit => exit,
+        }
+    }
+
+    /// Which part of a suite the run shows, unless it shows all of this one.
+    #[must_use]
+    pub fn part(&self) -> Option<String> {
+        let selection = self.header.selection.clone().unwrap_or_default();
+        let filter = selection.filter.map(|filter| format!("the cases of the filter {filter}"));
+        let shard = selection.shard.map(|shard| format!("shard {shard}"));
+        let suite = (self.completeness != Completeness::Known)
+            .then(|| "another suite, and whether all its cases are here is not known".to_owned());
+        let parts: Vec<String> = [filter, shard, suite].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| clean(&parts.join(", ")))
     }
 }
 

@@ -11,6 +11,7 @@ use allocert_suite::applicability::Applicability;
 use allocert_suite::matrix::{self, Exchange, INTERFACE, Library, Matrix, Missing, Pattern, State};
 use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
+use allocert_suite::report::Completeness;
 use allocert_suite::run_format::{self, Header, Judged};
 use allocert_suite::{Interface, RefusalCode, Side};
 
@@ -110,7 +111,14 @@ pub fn run(
     }
     let (header, expect) = (filler.header(), options.expect.clone());
     let catalogue = suite.catalogue;
-    let mut verdicts = Verdicts { header, cases, warnings: Vec::new(), repeats: None, catalogue };
+    let mut verdicts = Verdicts {
+        header,
+        cases,
+        warnings: Vec::new(),
+        repeats: None,
+        catalogue,
+        completeness: Completeness::Known,
+    };
     if expect.is_some() {
         verdicts.expect(&VerdictOptions { expect: expect.clone(), ..Default::default() })?;
     }

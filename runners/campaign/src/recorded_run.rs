@@ -10,7 +10,7 @@ use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Reason;
 use allocert_suite::report::format::{self, Format};
 use allocert_suite::report::style::Palette;
-use allocert_suite::report::{self, Report};
+use allocert_suite::report::{self, Completeness, Report};
 use allocert_suite::run_format::{Header, Judged, Run, Selection};
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, RefusalCode, Side, judge};
@@ -28,9 +28,15 @@ use crate::{case_filter, profiles, run_file};
 /// # Errors
 /// What is wrong with the run file.
 pub fn read(path: &Path) -> Result<Run, Failure> {
+    read_whole(path).map(|(run, _)| run)
+}
+
+/// As [`read`], and whether the run has all its cases.
+fn read_whole(path: &Path) -> Result<(Run, Completeness), Failure> {
     let run = run_file::read(path)?;
-    suite_of(path, &run.header, &run.cases)?;
-    Ok(run)
+    let suite = suite_of(path, &run.header, &run.cases)?;
+    let completeness = completeness(unknown_cases(path, &run.header, &suite).as_ref());
+    Ok((run, completeness))
 }
 
 /// The case of a run with this id.
@@ -92,7 +98,9 @@ fn judge_run(
     options: &VerdictOptions,
 ) -> Result<Verdicts, Failure> {
     let suite = suite_of(path, &header, &cases)?;
-    let warnings = unknown_cases(path, &header, &suite).into_iter().collect();
+    let unknown = unknown_cases(path, &header, &suite);
+    let completeness = completeness(unknown.as_ref());
+    let warnings = unknown.into_iter().collect();
     let Suite { mut catalogue, cases: known, .. } = suite;
     check_update(options, header.selection.as_ref())?;
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
@@ -102,7 +110,7 @@ fn judge_run(
     for judged in &mut cases {
         judge_again(&catalogue, judged);
     }
-    let mut verdicts = Verdicts { header, cases, warnings, repeats: None, catalogue };
+    let mut verdicts = Verdicts { header, cases, warnings, repeats: None, catalogue, completeness };
     files.apply(&mut verdicts, None)?;
     Ok(verdicts)
 }
@@ -128,13 +136,18 @@ pub fn report(
     runs.iter()
         .try_for_each(|run| refuse_one_file_twice(out.into_iter().chain([run.as_path()])))?;
     let mut catalogue = Catalogue::embedded()?;
-    let runs = runs.iter().map(|path| read(path)).collect::<Result<Vec<Run>, _>>()?;
-    if let [run] = runs.as_slice() {
+    let runs = runs.iter().map(|path| read_whole(path)).collect::<Result<Vec<_>, _>>()?;
+    if let [(run, _)] = runs.as_slice() {
         choose_profile(&mut catalogue, &run.header, None)?;
     }
     let reports: Vec<Report<'_>> = runs
         .iter()
-        .map(|run| Report { header: &run.header, cases: &run.cases, catalogue: &catalogue })
+        .map(|(run, completeness)| Report {
+            header: &run.header,
+            cases: &run.cases,
+            catalogue: &catalogue,
+            completeness: *completeness,
+        })
         .collect();
     let text = format::render(format, &reports, palette).map_err(Failure::harness)?;
     match out {
@@ -195,6 +208,10 @@ fn unknown_cases(path: &Path, header: &Header, suite: &Suite) -> Option<String> 
             format!("{path} was made with another suite, of allocert {}", header.allocert);
         report::clean(&format!("{made_by}: whether it has all cases is not known"))
     })
+}
+
+fn completeness(unknown: Option<&String>) -> Completeness {
+    if unknown.is_some() { Completeness::Unknown } else { Completeness::Known }
 }
 
 /// What runs the cases of a recorded run again, on another subject: on the software driver, with

@@ -13,7 +13,7 @@ use allocert_suite::applicability::Applicability;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::repeats::Repeats;
-use allocert_suite::report::clean;
+use allocert_suite::report::{Completeness, clean};
 use allocert_suite::run_format::{self, DriverInfo, Header, Judged, Selection};
 use allocert_suite::sweep::Width;
 use allocert_suite::{Catalogue, RefusalCode, judge};
@@ -166,7 +166,14 @@ pub fn run(
     };
     warnings.extend(partial.as_ref().and_then(PartialRun::warning));
     let catalogue = suite.catalogue;
-    let mut verdicts = Verdicts { header, cases: judged, warnings, repeats, catalogue };
+    let mut verdicts = Verdicts {
+        header,
+        cases: judged,
+        warnings,
+        repeats,
+        catalogue,
+        completeness: Completeness::Known,
+    };
     if let Err(failure) = files.apply(&mut verdicts, spool.as_ref()) {
         return Err(left(failure, partial));
     }

@@ -10,7 +10,7 @@ use allocert_suite::expectation_update::{self, Update};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Meaning;
 use allocert_suite::repeats::Repeats;
-use allocert_suite::report::{Report, clean, junit};
+use allocert_suite::report::{Completeness, Report, clean, junit};
 use allocert_suite::run_format::{DriverInfo, Header, Judged, Selection};
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, RefusalCode};
@@ -46,13 +46,15 @@ pub struct Verdicts {
     /// The verdicts of each repeat, if the cases were run several times. The cases have the worst.
     pub repeats: Option<Repeats>,
     pub catalogue: Catalogue,
+    pub completeness: Completeness,
 }
 
 impl Verdicts {
     /// What a renderer takes.
     #[must_use]
     pub fn report(&self) -> Report<'_> {
-        Report { header: &self.header, cases: &self.cases, catalogue: &self.catalogue }
+        let Self { header, cases, catalogue, completeness, .. } = self;
+        Report { header, cases, catalogue, completeness: *completeness }
     }
 
     /// Applies the expectation file of the options to cases that belong to no side's fixtures.
@@ -137,7 +139,7 @@ impl VerdictFiles {
             apply_expectations(expectations, verdicts)?;
         }
         if self.allow_not_observed {
-            allow_not_observed(&mut verdicts.cases);
+            allow_not_observed(verdicts);
         }
         for run in self.runs {
             run.write_run(&verdicts.header, &verdicts.cases, spool)?;
@@ -228,9 +230,13 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
     Ok(())
 }
 
-/// Notes the option in the cases that it is about and that no expectation file lists.
-fn allow_not_observed(cases: &mut [Judged]) {
-    let judgements = cases.iter_mut().map(|judged| &mut judged.judgement);
+/// Notes the option in the run and in the cases that it is about and that no expectation file
+/// lists.
+fn allow_not_observed(verdicts: &mut Verdicts) {
+    if verdicts.completeness == Completeness::Unknown {
+        verdicts.completeness = Completeness::Allowed;
+    }
+    let judgements = verdicts.cases.iter_mut().map(|judged| &mut judged.judgement);
     for judgement in judgements.filter(|one| one.is_unseen()) {
         judgement.expected_because.get_or_insert_with(|| "--allow-not-observed".to_owned());
     }

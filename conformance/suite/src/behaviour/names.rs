@@ -1,15 +1,16 @@
 //! Names for addresses and handles, which are others in each run.
 //!
 //! The first allocation of a case is `p1`, the next one `p2`, even at the address of one that was
-//! freed; an address inside of one is `p1+256`. A block of the heap is `block`: cases go through
-//! such blocks by their addresses, whose order is another in each run. Contexts are `ctx1`, streams
-//! `stream1`, events `event1`, and opaque bytes such as those of an IPC handle `bytes1`. Any other
-//! address is `address`, without a number: memory that no boundary gives out is used again in one
-//! run and not in the next.
+//! freed; an address inside of one is `p1+256`. A block that a place or a handler gives comes
+//! before the memory of the driver that it lies in. A block of the heap is `block`: cases go
+//! through such blocks by their addresses, whose order is another in each run. Contexts are `ctx1`,
+//! streams `stream1`, events `event1`, and opaque bytes such as those of an IPC handle `bytes1`.
+//! Any other address is `address`, without a number: memory that no boundary gives out is used
+//! again in one run and not in the next.
 
 use std::collections::BTreeMap;
 
-use allocert_contract::trace::Event;
+use allocert_contract::trace::{Boundary, Event};
 
 use crate::effect::{Effect, MemorySource};
 use crate::report::call::is_count;
@@ -24,8 +25,12 @@ const LEAST_DIGITS: usize = 32;
 /// The names that a case has given so far.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Allocations by address: name and size.
-    allocations: BTreeMap<u64, (String, u64)>,
+    /// What places and handlers give.
+    blocks: Allocations,
+    /// What the driver gives.
+    memory: Allocations,
+    /// The address of the block that was given last.
+    last_block: u64,
     /// Handles, by value.
     handles: BTreeMap<(&'static str, u64), String>,
     /// Opaque bytes, by their digits.
@@ -35,35 +40,52 @@ pub(super) struct Names {
     order_varies: bool,
 }
 
+/// By address: name and size.
+type Allocations = BTreeMap<u64, (String, u64)>;
+
 impl Names {
     /// Takes in what a call does to memory.
     pub(super) fn learn(&mut self, event: &Event) {
         let Some(call) = event.call().filter(|call| call.result == Some(0)) else { return };
+        let boundary = call.function.boundary();
         match Effect::of(call) {
-            Effect::Take { start, size_bytes, source } => self.take(start, size_bytes, source),
+            Effect::Take { start, size_bytes, source } => {
+                self.take(boundary, start, size_bytes, source);
+            }
             Effect::Resize { from, to, size_bytes, source } if to != 0 => {
-                self.allocations.remove(&from);
-                self.take(to, size_bytes, source);
+                self.allocations(boundary).remove(&from);
+                self.take(boundary, to, size_bytes, source);
             }
             Effect::Resize { .. } => {}
             // Memory of the host is used again for other things.
             Effect::Give { start, source } if !source.is_exclusive() => {
-                self.allocations.remove(&start);
+                self.allocations(boundary).remove(&start);
             }
             Effect::Give { .. } | Effect::Touch { .. } | Effect::Nothing => {}
         }
     }
 
-    fn take(&mut self, start: u64, size_bytes: u64, source: MemorySource) {
+    fn allocations(&mut self, boundary: Boundary) -> &mut Allocations {
+        if boundary == Boundary::Cuda { &mut self.memory } else { &mut self.blocks }
+    }
+
+    fn take(&mut self, boundary: Boundary, start: u64, size_bytes: u64, source: MemorySource) {
         if start == 0 {
             return;
         }
-        let name = match source {
-            MemorySource::Heap => "block".to_owned(),
-            _ if self.order_varies => "p".to_owned(),
-            _ => format!("p{}", self.next("p")),
+        // The trace has the call of the place before the calls of the driver that serve it.
+        let is_served = boundary == Boundary::Cuda && start == self.last_block;
+        let served = self.blocks.get(&start).filter(|_| is_served);
+        let name = match (served, source) {
+            (Some((name, _)), _) => name.clone(),
+            (None, MemorySource::Heap) => "block".to_owned(),
+            (None, _) if self.order_varies => "p".to_owned(),
+            (None, _) => format!("p{}", self.next("p")),
         };
-        self.allocations.insert(start, (name, size_bytes));
+        if boundary != Boundary::Cuda {
+            self.last_block = start;
+        }
+        self.allocations(boundary).insert(start, (name, size_bytes));
     }
 
     fn next(&mut self, word: &'static str) -> usize {
@@ -124,21 +146,27 @@ impl Names {
     }
 
     fn name(&mut self, value: u64, key: &str) -> String {
-        if let Some((start, (name, size_bytes))) = self.allocations.range(..=value).next_back() {
-            let offset = value - start;
-            // The end is no part of an allocation, but messages name it.
-            if offset <= *size_bytes {
-                return match offset {
-                    _ if self.order_varies => "p".to_owned(),
-                    0 => name.clone(),
-                    offset => format!("{name}+{offset}"),
-                };
-            }
+        if let Some((name, offset)) = self.allocation_at(value) {
+            return match offset {
+                _ if self.order_varies => "p".to_owned(),
+                0 => name.to_owned(),
+                offset => format!("{name}+{offset}"),
+            };
         }
         match ["ctx", "stream", "event"].into_iter().find(|word| key.contains(word)) {
             Some(word) => self.handle(value, word),
             None => "address".to_owned(),
         }
+    }
+
+    /// The name of the allocation that an address lies in, and the place in it. The end is no part
+    /// of an allocation, but messages name it.
+    fn allocation_at(&self, address: u64) -> Option<(&str, u64)> {
+        [&self.blocks, &self.memory].into_iter().find_map(|allocations| {
+            let (start, (name, size_bytes)) = allocations.range(..=address).next_back()?;
+            let offset = address - start;
+            (offset <= *size_bytes).then_some((name.as_str(), offset))
+        })
     }
 
     fn handle(&mut self, value: u64, word: &'static str) -> String {

@@ -13,6 +13,7 @@ use crate::report::Report;
 pub fn render(report: &Report<'_>) -> String {
     let exit = report.exit();
     let (message, color) = match exit {
+        Exit::Conforms if report.part().is_some() => (conforming(report), "yellowgreen"),
         Exit::Conforms => (conforming(report), "brightgreen"),
         Exit::Violations => (violating(report), "red"),
         Exit::Usage => ("unusable".to_owned(), "lightgrey"),
@@ -35,9 +36,10 @@ pub fn render(report: &Report<'_>) -> String {
 
 /// Violations that an expectation file lists are no conformance.
 fn conforming(report: &Report<'_>) -> String {
+    let part = if report.part().is_some() { " in part" } else { "" };
     match violated(report, true) {
-        0 => "conforms".to_owned(),
-        count => format!("conforms, except {count} known {}", noun(count)),
+        0 => format!("conforms{part}"),
+        count => format!("conforms{part}, except {count} known {}", noun(count)),
     }
 }
 

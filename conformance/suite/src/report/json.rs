@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::report::{Report, clean, outcome, terminal};
-use crate::run_format::{Header, Judged};
+use crate::run_format::Judged;
 use crate::verdict::{Finding, Verdict};
 
 /// The version of the document. It grows when a reader of the last version would go wrong.
@@ -18,7 +18,7 @@ pub fn render(report: &Report<'_>) -> String {
     let exit = report.exit();
     let document = json!({
         "format": FORMAT,
-        "run": run(report.header),
+        "run": run(report),
         "exit": {"code": exit.code(), "meaning": exit.words()},
         "cases": cases,
         "swept_without_finding": unlisted.values().sum::<usize>(),
@@ -26,7 +26,8 @@ pub fn render(report: &Report<'_>) -> String {
     super::json_text(&document)
 }
 
-fn run(header: &Header) -> Value {
+fn run(report: &Report<'_>) -> Value {
+    let header = report.header;
     json!({
         "allocert": clean(&header.allocert),
         "suite": clean(&header.suite),
@@ -34,6 +35,7 @@ fn run(header: &Header) -> Value {
         "subject": clean(&header.subject.argument),
         "profile": header.profile.as_deref().map(clean),
         "driver": header.driver.kind,
+        "shows": report.part(),
     })
 }
 

@@ -28,16 +28,18 @@ fn head(report: &Report<'_>) -> Vec<String> {
     let header = report.header;
     let exit = report.exit();
     let profile = header.profile.as_deref().map(|name| format!(", profile {}", code(name)));
+    let part = report.part().map(|part| format!(" This run shows {}.", escape(&part)));
     vec![
         format!("## allocert: {}", exit.words()),
         String::new(),
         format!(
-            "{} {}{}, suite {}, allocert {}.",
+            "{} {}{}, suite {}, allocert {}.{}",
             code(&header.interface),
             code(&header.subject.argument),
             profile.unwrap_or_default(),
             code(&header.suite),
-            escape(&header.allocert)
+            escape(&header.allocert),
+            part.unwrap_or_default()
         ),
     ]
 }

@@ -34,6 +34,7 @@ struct Run<'a> {
     driver: &'static str,
     suite: &'a str,
     allocert: &'a str,
+    part: Option<String>,
     verdict: &'static str,
     css_class: &'static str,
     /// Cases by verdict.
@@ -113,6 +114,7 @@ fn run<'r>(place: usize, report: &Report<'r>) -> Run<'r> {
         driver: header.driver.kind.words(),
         suite: &header.suite,
         allocert: &header.allocert,
+        part: report.part(),
         verdict: exit.words(),
         css_class,
         verdicts: verdicts.map(|name| (name, total[name])).collect(),

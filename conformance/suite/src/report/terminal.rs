@@ -115,6 +115,9 @@ fn head(out: &mut String, report: &Report<'_>, palette: Palette) {
     let driver = header.driver.kind.words();
     line!(out, "{} {subject} on the {driver}, suite {}", header.interface, header.suite);
     profile(out, report, palette);
+    if let Some(part) = report.part() {
+        line!(out, "this run shows {part}");
+    }
     line!(out);
 }
 
@@ -411,6 +414,13 @@ fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette:
 fn not_observed(report: &Report<'_>) -> String {
     let judgements = report.cases.iter().map(|judged| &judged.judgement);
     let count = judgements.filter(|one| one.is_unseen() && one.fails_the_run()).count();
+    if count == 0 {
+        let made_by = clean(&report.header.allocert);
+        return format!(
+            "no violation, but whether all cases are here is not known: use allocert {made_by}, or \
+             give --allow-not-observed"
+        );
+    }
     let cases = if count == 1 { "1 case was".to_owned() } else { format!("{count} cases were") };
     format!(
         "no violation, but {cases} not observed: list what is known in the expectation file, or \

@@ -52,6 +52,12 @@ fn a_snapshot_is_read_back() {
 #[rstest]
 #[case::other_tool("---\nsource: tests/other.rs\nexpression: x\n---\n1\n", 2, true)]
 #[case::no_case("---\nsource: allocert snapshot\n---\nverdict: conforms\n", 3, false)]
+#[case::empty("", 1, false)]
+#[case::no_heading(
+    "---\nsource: allocert snapshot\nexpression: \"a/b/c\"\n---\nverdict: conforms\nstepp 1\n",
+    6,
+    false
+)]
 #[case::stray(
     "---\nsource: allocert snapshot\nexpression: \"a/b/c\"\n---\n    cuMemAlloc_v2()\n",
     5,
@@ -70,6 +76,17 @@ fn memory_that_is_given_out_again_has_a_new_name() {
         .rest();
     let text = behaviour(twice).to_text();
     assert!(text.contains("cuMemFree_v2(dptr=p1)") && text.contains("dptr=p2"), "{text}");
+}
+
+#[test]
+fn a_result_has_the_name_that_its_memory_had_at_the_end_of_its_step() {
+    let twice = start()
+        .step(&[alloc(A, 64)], memory(A, 64))
+        .step(&[free(A, 0), alloc(A, 64)], memory(A, 64))
+        .rest();
+    let steps = behaviour(twice).steps;
+    assert!(steps[2].results[0].contains("pointer: p1"), "{steps:?}");
+    assert!(steps[3].results[0].contains("pointer: p2"), "{steps:?}");
 }
 
 /// What two threads do at once has another order in each run, and so has all that follows from it.

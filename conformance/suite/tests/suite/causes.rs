@@ -6,7 +6,7 @@ use allocert_suite::Catalogue;
 use allocert_suite::causes::causes;
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
-use allocert_suite::report::{Report, junit};
+use allocert_suite::report::{Completeness, Report, junit};
 use allocert_suite::run_format::Judged;
 use allocert_suite::verdict::{Check, Finding, Place, Verdict, Witness};
 use rstest::rstest;
@@ -317,7 +317,12 @@ fn reports_begin_with_the_cause() {
         judged("emm/a/third", &[("EMM-OP-DROP", Some(3), None, "raised")]),
     ];
     let (header, catalogue) = (header(), catalogue());
-    let report = Report { header: &header, cases: &cases, catalogue: &catalogue };
+    let report = Report {
+        header: &header,
+        cases: &cases,
+        catalogue: &catalogue,
+        completeness: Completeness::Known,
+    };
     let text = terminal::render(&report, Detail::Findings, Palette { colour: false });
     insta::assert_snapshot!("terminal", text);
     insta::assert_snapshot!("junit", junit::render(&report).expect("a string"));

@@ -4,7 +4,7 @@ use allocert_suite::applicability::outside;
 use allocert_suite::expectation_file::ExpectationFile;
 use allocert_suite::reason::Reason;
 use allocert_suite::report::terminal::{self, Detail};
-use allocert_suite::report::{Report, explain, style::Palette};
+use allocert_suite::report::{Completeness, Report, explain, style::Palette};
 use allocert_suite::run_format::Judged;
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, judge};
@@ -109,7 +109,12 @@ fn the_report_says_how_much_is_left_out() {
     let cases = [Judged { case: recorder.case, observation: Some(recorder.seen), judgement }];
     let header = header();
     let text = terminal::render(
-        &Report { header: &header, cases: &cases, catalogue: &catalogue },
+        &Report {
+            header: &header,
+            cases: &cases,
+            catalogue: &catalogue,
+            completeness: Completeness::Known,
+        },
         Detail::Causes,
         Palette { colour: false },
     );

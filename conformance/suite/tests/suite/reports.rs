@@ -10,8 +10,8 @@ use allocert_suite::report::coverage::{self, Mutant};
 use allocert_suite::report::format::{self, Format};
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
-use allocert_suite::report::{Report, clean, explain, junit, list, trace};
-use allocert_suite::run_format::Judged;
+use allocert_suite::report::{Completeness, Report, clean, explain, junit, list, trace};
+use allocert_suite::run_format::{Judged, Selection};
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, Side};
 use rstest::rstest;
@@ -75,7 +75,12 @@ fn run() -> Vec<Judged> {
 
 fn report<T>(cases: &[Judged], render: impl Fn(&Report<'_>) -> T) -> T {
     let (header, catalogue) = (header(), catalogue());
-    render(&Report { header: &header, cases, catalogue: &catalogue })
+    render(&Report {
+        header: &header,
+        cases,
+        catalogue: &catalogue,
+        completeness: Completeness::Known,
+    })
 }
 
 #[test]
@@ -273,10 +278,35 @@ fn a_page_has_a_column_for_each_run() {
         header,
         cases,
         catalogue: &catalogue,
+        completeness: Completeness::Known,
     });
     let text = format::render(Format::Html, &reports, Palette { colour: false }).expect("a string");
     assert!(text.contains("<a href=\"#run-1\">other.so</a>"), "{text}");
     assert!(text.contains("not tested") && text.contains("no result"), "{text}");
+}
+
+/// A run of a few cases, or of unknown ones, is none of the suite.
+#[rstest]
+#[case::filter(Some("emm/free"), Completeness::Known, "the cases of the filter emm/free", 0)]
+#[case::unknown(None, Completeness::Unknown, "whether all its cases are here is not known", 5)]
+#[case::allowed(None, Completeness::Allowed, "whether all its cases are here is not known", 0)]
+fn a_report_says_which_part_of_a_suite_it_shows(
+    #[case] filter: Option<&str>,
+    #[case] completeness: Completeness,
+    #[case] part: &str,
+    #[case] code: u8,
+) {
+    let (mut header, catalogue) = (header(), catalogue());
+    header.selection = Some(Selection { filter: filter.map(str::to_owned), shard: None });
+    let cases = [run().remove(0)];
+    let report = Report { header: &header, cases: &cases, catalogue: &catalogue, completeness };
+    assert_eq!(report.exit().code(), code);
+    for format in [Format::Terminal, Format::Markdown, Format::Json, Format::Html] {
+        let text = format::render(format, &[report], Palette { colour: false }).expect("a string");
+        assert!(text.contains(part), "{text}");
+    }
+    let badge = format::render(Format::Badge, &[report], Palette { colour: false });
+    assert!(!badge.expect("a string").contains("brightgreen"));
 }
 
 #[test]

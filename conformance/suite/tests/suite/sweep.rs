@@ -10,9 +10,9 @@ use allocert_suite::interface::emm::Operation;
 use allocert_suite::interface::shared::Fault;
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Reason;
-use allocert_suite::report::Report;
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
+use allocert_suite::report::{Completeness, Report};
 use allocert_suite::run_format::Judged;
 use allocert_suite::sweep::{Injection, Width, sweep};
 use allocert_suite::verdict::Verdict;
@@ -339,6 +339,11 @@ fn the_terminal_report_sums_the_sweep_up() {
     let cases: Vec<Judged> =
         [clean, judged(fine), judged(wrong)].into_iter().chain(left_out).collect();
     let (header, catalogue) = (header(), catalogue());
-    let report = Report { header: &header, cases: &cases, catalogue: &catalogue };
+    let report = Report {
+        header: &header,
+        cases: &cases,
+        catalogue: &catalogue,
+        completeness: Completeness::Known,
+    };
     insta::assert_snapshot!(terminal::render(&report, Detail::Causes, Palette { colour: false }));
 }
