@@ -41,7 +41,7 @@ mod verdict_counts;
 use allocert_requirements::Catalogue;
 
 use crate::exit::Exit;
-use crate::run_format::{Header, Judged};
+use crate::run_format::{Header, Judged, Selection};
 
 /// What every report of a run is made from.
 #[derive(Debug, Clone, Copy)]
@@ -76,12 +76,10 @@ impl Report<'_> {
     /// Which part of a suite the run shows, unless it shows all of this one.
     #[must_use]
     pub fn part(&self) -> Option<String> {
-        let selection = self.header.selection.clone().unwrap_or_default();
-        let filter = selection.filter.map(|filter| format!("the cases of the filter {filter}"));
-        let shard = selection.shard.map(|shard| format!("shard {shard}"));
+        let selected = self.header.selection.as_ref().and_then(Selection::words);
         let suite = (self.completeness != Completeness::Known)
             .then(|| "another suite, and whether all its cases are here is not known".to_owned());
-        let parts: Vec<String> = [filter, shard, suite].into_iter().flatten().collect();
+        let parts: Vec<String> = [selected, suite].into_iter().flatten().collect();
         (!parts.is_empty()).then(|| clean(&parts.join(", ")))
     }
 }

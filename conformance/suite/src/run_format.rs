@@ -62,6 +62,17 @@ pub struct Selection {
     pub shard: Option<String>,
 }
 
+impl Selection {
+    /// What it is in words, unless it is all cases.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        let filter = self.filter.as_ref().map(|filter| format!("the cases of the filter {filter}"));
+        let shard = self.shard.as_ref().map(|shard| format!("shard {shard}"));
+        let words: Vec<String> = [filter, shard].into_iter().flatten().collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
 /// The subject as the worker described it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -237,7 +248,9 @@ impl<W: Write> Writer<W> {
 pub enum ReadError {
     #[error("{file}:{line}: cannot be read: {source}")]
     Io { file: String, line: usize, source: io::Error },
-    #[error("{file}:1: not a run file of allocert: {message}")]
+    #[error(
+        "{file}:1: not a run file of allocert: {message}; name one that `allocert run --out` wrote"
+    )]
     Foreign { file: String, message: String },
     #[error(
         "{file}:1: written in format {found}, this program reads format {FORMAT}; judge it with \
@@ -323,9 +336,11 @@ fn read_lines(
         }
         reader.number += 1;
         if footer.is_some() {
-            return Err(
-                reader.wrong("a run ends with its footer, and this line is behind it".to_owned())
-            );
+            return Err(reader.wrong(
+                "a run ends with its footer, and this line is behind it; give each run file by \
+                 itself, or join shards with `allocert merge`"
+                    .to_owned(),
+            ));
         }
         match reader.line(&line) {
             Err(ReadError::Truncated { .. }) => return Ok((reader, None)),

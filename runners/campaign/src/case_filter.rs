@@ -41,11 +41,7 @@ impl<'a> Filter<'a> {
 
     fn takes(&self, case: &PlannedCase) -> bool {
         let Some(glob) = &self.glob else { return true };
-        let id = case.id.as_str();
-        let mut folders = id.match_indices('/').map(|(end, _)| &id[..end]);
-        glob.is_match(id)
-            || folders.any(|folder| glob.is_match(folder))
-            || case.requirements().any(|requirement| glob.is_match(requirement))
+        names_of(case).any(|name| glob.is_match(name))
     }
 
     /// The cases that are meant, in their order.
@@ -57,10 +53,14 @@ impl<'a> Filter<'a> {
         cases: impl Iterator<Item = &'c PlannedCase>,
         shard: Option<Shard>,
     ) -> Result<Vec<&'c PlannedCase>, Failure> {
-        let taken: Vec<&PlannedCase> = cases.filter(|case| self.takes(case)).collect();
+        let all: Vec<&PlannedCase> = cases.collect();
+        let taken: Vec<&PlannedCase> =
+            all.iter().copied().filter(|case| self.takes(case)).collect();
         if taken.is_empty() {
+            let near = nearest(self.text, all.iter().flat_map(|case| names_of(case)));
+            let help = near.map(|near| format!(", did you mean {near}?")).unwrap_or_default();
             let message = format!(
-                "nothing to do: no case matches `{}`; `allocert list` names them all",
+                "nothing to do: no case matches `{}`{help}; `allocert list` names them all",
                 self.text
             );
             return Err(Failure::nothing_ran(message));
@@ -79,6 +79,13 @@ impl<'a> Filter<'a> {
         }
         Ok(mine)
     }
+}
+
+/// The id of a case, the folders of it, and the requirements that it states.
+fn names_of(case: &PlannedCase) -> impl Iterator<Item = &str> {
+    let id = case.id.as_str();
+    let folders = id.match_indices('/').map(|(end, _)| &id[..end]);
+    std::iter::once(id).chain(folders).chain(case.requirements())
 }
 
 /// The case with this id.

@@ -16,13 +16,15 @@ use crate::terminal;
 
 /// Certifies GPU memory allocators and GPU arrays against their specification, without a GPU.
 #[derive(Debug, Parser)]
-#[command(name = "allocert", version, after_help = EXIT_CODES)]
+#[command(name = "allocert", version, after_help = AFTER_HELP)]
 struct Program {
     #[command(subcommand)]
     command: Command,
 }
 
-const EXIT_CODES: &str = "\
+const AFTER_HELP: &str = "\
+`allocert completions SHELL` and `allocert man` print completions for a shell and the manual page.
+
 Exit codes:
   0  no violation of a MUST, or only those that the expectation file lists
   1  a violation of a MUST, or a listed violation that no longer happens;

@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use allocert_campaign::behaviour_files::Behaviours;
 use allocert_campaign::{Failure, behaviour_files, recorded_run, run};
-use allocert_suite::behaviour::{Behaviour, difference_report, differences};
+use allocert_suite::behaviour::{difference_report, differences};
 use allocert_suite::exit::Exit;
+use allocert_suite::report;
 
 use crate::arguments::{Diff, DiffFormat};
 use crate::progress_bar::ProgressBar;
@@ -14,8 +16,13 @@ pub(crate) fn diff(arguments: Diff) -> Result<ExitCode, Failure> {
     if arguments.accept || arguments.pending {
         behaviour_files::check_folder(&arguments.before)?;
     }
-    let (before, after) = both(&arguments)?;
-    let differences = differences(&before, &after);
+    let (mut before, mut after) = both(&arguments)?;
+    let left_out = behaviour_files::make_comparable(&mut before, &mut after)?;
+    if let Some(part) = after.part.as_ref().or(before.part.as_ref()).filter(|_| left_out > 0) {
+        let part = report::clean(part);
+        eprintln!("note: {left_out} cases are not compared, because a run shows {part}");
+    }
+    let differences = differences(&before.cases, &after.cases);
     let text = match arguments.format {
         DiffFormat::Text => difference_report::text(&differences, terminal::palette()),
         DiffFormat::Markdown => difference_report::markdown(&differences),
@@ -34,7 +41,7 @@ pub(crate) fn diff(arguments: Diff) -> Result<ExitCode, Failure> {
 }
 
 /// Against another subject, the first is that subject's, and the second the one that is named.
-fn both(arguments: &Diff) -> Result<(Vec<Behaviour>, Vec<Behaviour>), Failure> {
+fn both(arguments: &Diff) -> Result<(Behaviours, Behaviours), Failure> {
     let path = &arguments.before;
     match (&arguments.after, &arguments.against) {
         (Some(after), _) => Ok((behaviour_files::read(path)?, behaviour_files::read(after)?)),
@@ -43,7 +50,8 @@ fn both(arguments: &Diff) -> Result<(Vec<Behaviour>, Vec<Behaviour>), Failure> {
             let options = recorded_run::options_of(path, &run.header, subject)?;
             let workers = workers::new(arguments.python.clone())?;
             let verdicts = run::run(&options, &workers, &mut ProgressBar::new())?;
-            Ok((behaviour_files::of(&verdicts.cases), behaviour_files::of(&run.cases)))
+            let before = Behaviours::of(&verdicts.header, &verdicts.cases);
+            Ok((before, Behaviours::of(&run.header, &run.cases)))
         }
         (None, None) => unreachable!("the command line demands one of the two"),
     }

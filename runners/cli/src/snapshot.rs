@@ -11,7 +11,7 @@ pub(crate) fn snapshot(arguments: &Snapshot) -> Result<ExitCode, Failure> {
     behaviour_files::check_folder(&arguments.out)?;
     let behaviours = behaviour_files::read(&arguments.run)?;
     behaviour_files::write(&arguments.out, &behaviours)?;
-    let (count, folder) = (behaviours.len(), arguments.out.display());
+    let (count, folder) = (behaviours.cases.len(), arguments.out.display());
     terminal::print(&format!("{count} snapshots in {folder}\n"))?;
     Ok(ExitCode::SUCCESS)
 }

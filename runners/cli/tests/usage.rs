@@ -503,6 +503,8 @@ fn help_names_the_exit_codes() {
       -h, --help     Print help
       -V, --version  Print version
 
+    `allocert completions SHELL` and `allocert man` print completions for a shell and the manual page.
+
     Exit codes:
       0  no violation of a MUST, or only those that the expectation file lists
       1  a violation of a MUST, or a listed violation that no longer happens;
@@ -533,7 +535,7 @@ fn a_recorded_run_is_reported_in_each_format() {
         ("ctrf", "{\n  \"generatedBy\": \"allocert\""),
         ("tap", "TAP version 14\n1..15\nok 1 - emm/zero/"),
         ("markdown", "## allocert: no violation\n"),
-        ("badge", "{\n  \"color\": \"brightgreen\""),
+        ("badge", "{\n  \"color\": \"yellowgreen\""),
         ("html", "<!DOCTYPE html>"),
     ];
     for (format, begin) in begins {
@@ -626,6 +628,19 @@ fn runs_are_compared_and_accepted() {
     assert!(changed.iter().any(|one| one["case"] == "emm/alloc/exact-size/size:1"), "{text}");
     assert_eq!(diff(&[&snapshots, &other]).0, 0);
     assert!(!Path::new(&format!("{snapshot}.new")).exists(), "what is accepted is not pending");
+
+    // A run of fewer cases says nothing of the others, and leaves them as they are.
+    let few = path("few.jsonl");
+    let zero =
+        ["run", "emm", "reference:deferred", "--filter", "emm/alloc/aligned/*", "--out", &few];
+    assert_eq!(allocert(&zero).status.code(), Some(0));
+    assert_eq!(diff(&[&snapshots, &few, "--accept"]), (0, "no case changed\n".to_owned()));
+    assert!(Path::new(&snapshot).exists());
+    let place = path("place.jsonl");
+    let run = ["run", "place", "reference", "--filter", "place/zero", "--out", &place];
+    assert_eq!(allocert(&run).status.code(), Some(0));
+    let (code, words) = refused(&["diff", &snapshots, &place]);
+    assert_eq!((code, words.contains("have no case in common")), (2, true), "{words}");
 }
 
 /// A disk may be full, or, as here, a file may stand where a later snapshot needs a folder.

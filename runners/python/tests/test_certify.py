@@ -68,6 +68,16 @@ def test_pythons_development_mode_changes_no_verdict(
     assert {case: found for case, found in findings(out).items() if found} == {}
 
 
+def test_a_worker_makes_no_warning_of_its_own(allocert: Program) -> None:
+    """A warning is an error to some users."""
+    ended = allocert(
+        *("run", "nep49", "allocert.numpy:handler", "--python", sys.executable),
+        *("--filter", "nep49/struct/*"),
+        PYTHONWARNINGS="error",
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 def test_numbas_own_manager_is_as_expected(allocert: Program, tmp_path: pathlib.Path) -> None:
     ended = certify(allocert, NUMBA, tmp_path / "run.jsonl", "--expect", EXPECTED)
     assert ended.returncode == 0, ended.stdout

@@ -1,5 +1,7 @@
 //! CTRF, the Common Test Report Format: one JSON document.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::report::Report;
@@ -70,7 +72,7 @@ fn test(report: &Report<'_>, judged: &Judged) -> Value {
     test.insert("duration".to_owned(), json!(judged.duration_ms().unwrap_or_default()));
     test.insert("suite".to_owned(), json!([case.group()]));
     test.insert("filePath".to_owned(), json!(format!("fixtures/{}", case.file)));
-    let requirements: Vec<&str> = case.requirements().collect();
+    let requirements: BTreeSet<&str> = case.requirements().collect();
     test.insert("tags".to_owned(), json!(requirements));
     test.extend(message.map(|message| ("message".to_owned(), json!(message))));
     test.extend(trace.map(|trace| ("trace".to_owned(), json!(trace))));

@@ -30,6 +30,11 @@ pub fn render(report: &Report<'_>) -> Result<String, SerializeError> {
         test.set_system_out(format!("{count} more injections, without a finding"));
         suite(&mut suites, report, group).add_test_case(test);
     }
+    for suite in &mut suites {
+        let time = suite.test_cases.iter().filter_map(|test| test.time).sum();
+        suite.set_time(time);
+    }
+    xml.set_time(suites.iter().filter_map(|suite| suite.time).sum());
     xml.add_test_suites(suites);
     xml.to_string()
 }

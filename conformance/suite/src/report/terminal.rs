@@ -392,7 +392,7 @@ fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette:
         (0, _, Exit::Harness) => palette.bad("no violation, but a case has no result"),
         (0, _, Exit::Usage) => palette.bad("no violation, but a case cannot use the subject"),
         (0, _, Exit::NotObserved) => palette.bad(not_observed(report)),
-        (0, ..) => palette.good("no violation"),
+        (0, ..) => palette.good(no_violation(report)),
         (1, ..) => palette.bad("1 violation"),
         (count, ..) => palette.bad(format!(
             "{count} violations of {requirements} {}, from {from} {}",
@@ -408,6 +408,18 @@ fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette:
     line!(out);
     line!(out, "{verdict}{warnings}; {ran} of {} cases ran", cases().count());
     sweep(out, report, palette);
+}
+
+/// Violations that an expectation file lists are there all the same.
+fn no_violation(report: &Report<'_>) -> String {
+    let findings = report.cases.iter().flat_map(|judged| &judged.judgement.findings);
+    let listed = findings
+        .filter(|finding| finding.level == Level::Must && finding.expected_because.is_some());
+    match listed.count() {
+        0 => "no violation".to_owned(),
+        1 => "no violation except 1 that is listed".to_owned(),
+        count => format!("no violation except {count} that are listed"),
+    }
 }
 
 /// How many cases ran without showing what they ask about, and what a user can do.

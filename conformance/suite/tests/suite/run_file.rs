@@ -85,7 +85,8 @@ fn a_run_that_was_cut_off_is_refused() {
 #[test]
 fn nothing_stands_behind_the_footer() {
     let text = written();
-    let behind = "a run ends with its footer, and this line is behind it";
+    let behind = "a run ends with its footer, and this line is behind it; give each run file by \
+                  itself, or join shards with `allocert merge`";
     for line in text.lines() {
         assert_eq!(
             refusal(&format!("{text}{line}\n")),

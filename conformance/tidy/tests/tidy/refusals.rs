@@ -11,8 +11,9 @@ const HEAD: &str = "\
 # Refusals
 
 allocert ends with exit code 2 if something that you gave it is wrong: the command line, a file, the
-subject or the interpreter. The message then has a code, such as `error[unknown-case]`, which stays
-the same in later versions. `allocert explain CODE` prints one row of this table.
+subject or the interpreter. The message then has a code, such as `error[unknown-case]`, or
+`fixture broken[unknown-word]` where a line of a file is shown. A code stays the same in later
+versions. `allocert explain CODE` prints one row of this table.
 
 | code | meaning | what to do |
 |---|---|---|

@@ -3,6 +3,7 @@
 FOLDER is the directory of this file; it may have any name.
 """
 
+import importlib
 import os
 import sys
 
@@ -11,13 +12,13 @@ if sys.version_info < (3, 10):  # noqa: UP036
     _version = ".".join(map(str, sys.version_info[:2]))
     sys.exit("this is Python " + _version + "; the worker needs Python 3.10 or later")
 
-if not __package__:
+# An import relative to a package that a script gives itself warns.
+_package = __package__
+if not _package:
     _folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[0] = os.path.dirname(_folder)
-    __package__ = os.path.basename(_folder)
-    __import__(__package__)
-
-from . import main as _main
+    _package = os.path.basename(_folder)
+_main = importlib.import_module(_package + ".main")
 
 # The subject is found as `python -m` would find it: in the current directory first, and never in
 # the worker's own folder.
