@@ -23,7 +23,7 @@ struct Program {
 }
 
 const AFTER_HELP: &str = "\
-`allocert completions SHELL` and `allocert man` print completions for a shell and the manual page.
+`allocert completions SHELL` and `allocert man` print completions and the manual page.
 
 Exit codes:
   0  no violation of a MUST, or only those that the expectation file lists

@@ -503,7 +503,7 @@ fn help_names_the_exit_codes() {
       -h, --help     Print help
       -V, --version  Print version
 
-    `allocert completions SHELL` and `allocert man` print completions for a shell and the manual page.
+    `allocert completions SHELL` and `allocert man` print completions and the manual page.
 
     Exit codes:
       0  no violation of a MUST, or only those that the expectation file lists
