@@ -47,8 +47,8 @@ impl<R: Driver> System for DriverMemory<R> {
     }
 
     /// The driver refuses only if the context went away, which is no error for the caller.
-    fn give_back(&self, chunk: Region) {
-        let _ = self.0.mem_free(chunk.address);
+    fn give_back(&self, chunk: Region) -> bool {
+        self.0.mem_free(chunk.address).is_ok()
     }
 }
 

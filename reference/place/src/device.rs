@@ -33,8 +33,8 @@ impl System for Device {
         self.0.call(|| self.0.driver.ctx_synchronize())
     }
 
-    fn give_back(&self, chunk: Region) {
-        self.0.release(|| self.0.driver.mem_free(chunk.address));
+    fn give_back(&self, chunk: Region) -> bool {
+        self.0.release(|| self.0.driver.mem_free(chunk.address))
     }
 }
 
@@ -52,7 +52,7 @@ impl HostMemory for Pinned {
         chunk.map(|chunk| chunk as u64)
     }
 
-    fn give_back(&self, chunk: Region) {
-        self.0.release(|| self.0.driver.mem_free_host(chunk.address as usize));
+    fn give_back(&self, chunk: Region) -> bool {
+        self.0.release(|| self.0.driver.mem_free_host(chunk.address as usize))
     }
 }

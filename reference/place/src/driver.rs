@@ -85,10 +85,10 @@ impl Primary {
         result
     }
 
-    /// Makes a call that mostly needs no context.
-    pub(crate) fn release(&self, call: impl Fn() -> Result<(), DriverError>) {
+    /// Makes a call that mostly needs no context; whether it succeeded.
+    pub(crate) fn release(&self, call: impl Fn() -> Result<(), DriverError>) -> bool {
         let context = *self.context.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = self.driver.in_context(context, call);
+        self.driver.in_context(context, call).is_ok()
     }
 }
 

@@ -13,8 +13,8 @@ pub(crate) trait HostMemory: Send + Sync {
     /// A chunk of so many bytes, whole pages.
     fn reserve(&self, size_bytes: u64) -> Result<u64, Error>;
 
-    /// Takes a chunk back that [`HostMemory::reserve`] gave.
-    fn give_back(&self, chunk: Region);
+    /// Takes a chunk back that [`HostMemory::reserve`] gave; whether it did.
+    fn give_back(&self, chunk: Region) -> bool;
 }
 
 /// Puts a guard behind each block of `M`.
@@ -40,8 +40,8 @@ impl<M: HostMemory> System for Guarded<M> {
         self.0.reserve(size_bytes)
     }
 
-    fn give_back(&self, chunk: Region) {
-        self.0.give_back(chunk);
+    fn give_back(&self, chunk: Region) -> bool {
+        self.0.give_back(chunk)
     }
 
     #[inline]

@@ -30,8 +30,9 @@ impl HostMemory for Host {
         Ok(chunk as u64)
     }
 
-    fn give_back(&self, chunk: Region) {
+    fn give_back(&self, chunk: Region) -> bool {
         unmap(chunk.address as usize, chunk.size_bytes as usize);
+        true
     }
 }
 

@@ -217,7 +217,8 @@ impl<S: System> Pool<S> {
         self.engine().fit.free_bytes() + in_caches
     }
 
-    /// Gives all chunks from which no caller has a block back to the system. Their bytes.
+    /// Gives all chunks from which no caller has a block back to the system. The bytes of those that
+    /// it took.
     pub fn release(&self) -> u64 {
         if self.closed.load(Relaxed) {
             return 0;
@@ -257,7 +258,9 @@ impl<S: System> Pool<S> {
             engine.pool_bytes = 0;
             engine.fit.clear()
         };
-        chunks.into_iter().for_each(|chunk| self.system.give_back(chunk));
+        for chunk in chunks {
+            self.system.give_back(chunk);
+        }
     }
 
     /// Stops all threads that use the pool.
@@ -485,9 +488,8 @@ impl<S: System> Pool<S> {
             engine.pool_bytes -= unused.iter().map(|chunk| chunk.size_bytes).sum::<u64>();
             unused
         };
-        let bytes = unused.iter().map(|chunk| chunk.size_bytes).sum();
-        unused.into_iter().for_each(|chunk| self.system.give_back(chunk));
-        bytes
+        let given_back = unused.into_iter().filter(|chunk| self.system.give_back(*chunk));
+        given_back.map(|chunk| chunk.size_bytes).sum()
     }
 
     /// A new block from the owner's free memory of the chunks.

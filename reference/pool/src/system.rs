@@ -41,9 +41,9 @@ pub trait System: Send + Sync {
         Ok(())
     }
 
-    /// Takes a chunk back that [`System::reserve`] gave. If the system refuses, the memory is gone
-    /// already, and nothing is left to do.
-    fn give_back(&self, chunk: Region);
+    /// Takes a chunk back that [`System::reserve`] gave; whether it did. If the system refuses, the
+    /// memory is gone already, and nothing is left to do.
+    fn give_back(&self, chunk: Region) -> bool;
 
     /// Writes the guard of the block at `address`, whose caller may use the bytes before `end`.
     fn write_guard(&self, _address: u64, _end: u64) {}

@@ -1,5 +1,5 @@
-//! Mutations that go wrong when a driver call for page-locked memory fails. No case makes such a
-//! call fail: only the fault sweep finds them.
+//! Mutations that go wrong when a driver call fails. No case makes a call for page-locked memory
+//! fail: only the fault sweep finds those of it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,13 +7,29 @@ use allocert_abi::place::{CUDA_PINNED, Place, Status};
 
 use super::base_allocator::Base;
 use super::mutation::{Mutation, export_place_mutants};
-use super::system_memory::{Answer, fail, out_of_memory};
+use super::system_memory::{self, Answer, check, fail, out_of_memory};
 
 export_place_mutants! {
     mutant_place_pinned_failure_is_null => PinnedFailureIsNull,
     mutant_place_pinned_failure_is_lack => PinnedFailureIsLack,
     mutant_place_pinned_failure_is_permanent => PinnedFailureIsPermanent,
     mutant_place_pinned_failure_clears_live => PinnedFailureClearsLive,
+    mutant_place_counts_refused_release => CountsRefusedRelease,
+}
+
+/// Counts in release() what the driver does not take back.
+struct CountsRefusedRelease;
+
+impl Mutation for CountsRefusedRelease {
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        check(place)?;
+        let idle = base.with(place, |region| std::mem::take(&mut region.idle));
+        for (address, size_bytes) in &idle {
+            // The defect: whether it succeeds counts for nothing.
+            let _ = system_memory::give(place, *address, *size_bytes);
+        }
+        Ok(idle.iter().map(|(_, size_bytes)| size_bytes).sum())
+    }
 }
 
 /// Whether the driver failed, for another reason than a lack of memory.

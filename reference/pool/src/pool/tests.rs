@@ -18,6 +18,7 @@ pub(super) struct Addresses {
     next: AtomicU64,
     waits: AtomicU64,
     cannot_wait: AtomicBool,
+    refuses_back: AtomicBool,
     reserved: Mutex<BTreeMap<u64, u64>>,
 }
 
@@ -25,7 +26,8 @@ impl Addresses {
     fn new(size_bytes: u64) -> Self {
         let (left_bytes, next) = (AtomicU64::new(size_bytes), AtomicU64::new(1 << 40));
         let (waits, cannot_wait) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { left_bytes, next, waits, cannot_wait, reserved: Mutex::default() }
+        let (refuses_back, reserved) = (AtomicBool::new(false), Mutex::default());
+        Self { left_bytes, next, waits, cannot_wait, refuses_back, reserved }
     }
 
     fn chunks(&self) -> usize {
@@ -74,9 +76,10 @@ impl System for Addresses {
         Ok(())
     }
 
-    fn give_back(&self, chunk: Region) {
+    fn give_back(&self, chunk: Region) -> bool {
         assert_eq!(lock(&self.reserved).remove(&chunk.address), Some(chunk.size_bytes));
         self.left_bytes.fetch_add(chunk.size_bytes, Ordering::SeqCst);
+        !self.refuses_back.load(Ordering::SeqCst)
     }
 }
 
@@ -147,6 +150,15 @@ fn live_blocks_are_aligned_disjoint_and_counted(
     let held = 96 * MIB - pool.system.left_bytes.load(Ordering::SeqCst);
     assert_eq!(pool.release(), held);
     assert_eq!((pool.system.chunks(), pool.release()), (0, 0));
+}
+
+#[test]
+fn what_the_system_does_not_take_back_is_not_counted() {
+    let pool = unlimited();
+    let block = pool.alloc(None, MIB).expect("there is memory").address;
+    assert_eq!(pool.free(None, block), Ok(()));
+    pool.system.refuses_back.store(true, Ordering::SeqCst);
+    assert_eq!((pool.release(), pool_bytes(&pool)), (0, 0));
 }
 
 fn admit(live: &mut BTreeMap<u64, u64>, pool: &Pool<Addresses>, address: u64, size_bytes: u64) {
