@@ -1,14 +1,13 @@
 //! Checks the names of a fixture: a step binds each name once, before other steps use it, and each
-//! use fits what the name stands for.
+//! use fits what the name stands for. A step, or a name, has the facts that are asked of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use allocert_requirements::yaml::{Document, suggestion};
-use allocert_requirements::{Refusal, RefusalCode};
-use smol_str::SmolStr;
+use allocert_requirements::{Refusal, RefusalCode, Side};
 
-use crate::expectation::{CoveredBy, Expectations, Wanted};
-use crate::fact_names::FACT_NAMES;
+use crate::expectation::{Expectation, Expectations};
+use crate::fact_names::{self, OperationFacts};
 use crate::fixture_format::{Case, Step};
 use crate::interface::arguments::{Accepts, NameUse};
 use crate::interface::interface;
@@ -22,25 +21,35 @@ pub(crate) fn check(case: &Case, document: &Document<'_>) -> Result<(), Box<Refu
         names.step(&step.value).map_err(|invalid| invalid.refuse(document, step.line()))?;
     }
     let end = document.find(1, "finally").map_or(1, |(line, _)| line);
-    names.predicates(&case.r#finally).map_err(|invalid| invalid.refuse(document, end))
+    names.references(&case.r#finally).map_err(|invalid| invalid.refuse(document, end))
 }
 
-#[derive(Default)]
 struct Names {
+    /// The side whose operations the steps use.
+    side: Side,
     /// All names, including those that no longer stand for anything.
-    bound: BTreeMap<String, BoundType>,
+    bound: BTreeMap<String, Bound>,
     gone: BTreeSet<String>,
+}
+
+/// What a name stands for, and the facts of the step that bound it.
+#[derive(Clone, Copy)]
+struct Bound {
+    r#type: BoundType,
+    facts: OperationFacts,
 }
 
 impl Names {
     fn after_setup(case: &Case) -> Self {
-        let setup = interface(case.operations()).filter(|_| case.setup).map(|side| side.setup);
+        let side = case.operations();
+        let setup = interface(side).filter(|_| case.setup).map(|side| side.setup);
         let operations = setup.map(|setup| setup()).unwrap_or_default();
-        let bound = operations.iter().filter_map(|operation| operation.properties().binds);
-        Self {
-            bound: bound.map(|(name, bound)| (name.to_owned(), bound)).collect(),
-            gone: BTreeSet::new(),
-        }
+        let bound = operations.iter().filter_map(|operation| {
+            let (name, r#type) = operation.properties().binds?;
+            let facts = fact_names::of_operation(side, operation.name());
+            Some((name.to_owned(), Bound { r#type, facts }))
+        });
+        Self { side, bound: bound.collect(), gone: BTreeSet::new() }
     }
 
     fn step(&mut self, step: &Step) -> Result<(), InvalidWord> {
@@ -52,10 +61,12 @@ impl Names {
         for used in step.r#do.arguments().uses {
             self.used(used)?;
         }
-        if let Some((name, bound)) = properties.binds {
-            self.bind(name, bound)?;
+        let facts = fact_names::of_operation(self.side, step.r#do.name());
+        if let Some((name, r#type)) = properties.binds {
+            self.bind(name, Bound { r#type, facts })?;
         }
-        self.predicates(&step.expect)?;
+        own_facts(step, facts)?;
+        self.references(&step.expect)?;
         let unbound = properties.unbinds.or(properties.unbinds_on.then_some(step.on.as_str()));
         self.gone.extend(unbound.map(str::to_owned));
         Ok(())
@@ -63,7 +74,7 @@ impl Names {
 
     fn used(&self, used: NameUse<'_>) -> Result<(), InvalidWord> {
         let name = used.name;
-        let Some(bound) = self.bound.get(name).copied() else {
+        let Some(Bound { r#type, .. }) = self.bound.get(name).copied() else {
             let message = format!("`{name}` is not bound by an earlier step");
             return Err(InvalidWord::new(RefusalCode::UnboundName, name, message)
                 .help(self.suggestion(name)));
@@ -72,14 +83,14 @@ impl Names {
             let message = format!("an earlier step dropped `{name}`");
             return Err(InvalidWord::new(RefusalCode::DroppedName, name, message));
         }
-        if !used.accepts.takes(bound) {
-            let message = format!("`{name}` is {bound}, which this operation does not take");
+        if !used.accepts.takes(r#type) {
+            let message = format!("`{name}` is {type}, which this operation does not take");
             return Err(InvalidWord::new(RefusalCode::WrongNameType, name, message));
         }
         Ok(())
     }
 
-    fn bind(&mut self, name: &str, bound: BoundType) -> Result<(), InvalidWord> {
+    fn bind(&mut self, name: &str, bound: Bound) -> Result<(), InvalidWord> {
         match self.bound.insert(name.to_owned(), bound) {
             None => Ok(()),
             Some(_) => Err(InvalidWord::new(
@@ -90,51 +101,24 @@ impl Names {
         }
     }
 
-    /// Predicates, `given`, `covered_by` and `page_locked` may use a name that was dropped: its
-    /// facts remain.
-    fn predicates(&self, expectations: &Expectations) -> Result<(), InvalidWord> {
-        let returns = expectations.values().filter_map(|expectation| expectation.returns.as_ref());
-        let calls = expectations.values().filter_map(|expectation| expectation.calls.as_ref());
-        let given = expectations.values().map(|expectation| &expectation.given);
-        let predicates = returns.chain(calls.flat_map(|calls| calls.facts())).chain(given.clone());
-        let predicates = predicates.flat_map(Wanted::values);
-        let given = given.flat_map(Wanted::keys).filter_map(|fact| fact.split('.').next());
-        let compared = predicates
-            .flat_map(|predicate| &predicate.0)
-            .filter_map(|(test, value)| test.name_in(value));
-        let covered =
-            expectations.values().filter_map(|expectation| expectation.covered_by.as_ref());
-        let locked =
-            expectations.values().filter_map(|expectation| expectation.page_locked.as_deref());
-        let named = covered.flat_map(CoveredBy::names).chain(locked);
-        self.fact_names(expectations)?;
-        for name in compared.chain(given).chain(named) {
-            if !self.bound.contains_key(name) {
+    /// Refuses a reference to nothing. A name that was dropped keeps its facts.
+    fn references(&self, expectations: &Expectations) -> Result<(), InvalidWord> {
+        let mut references = expectations.values().flat_map(Expectation::references);
+        references.try_for_each(|reference| {
+            let (name, path) = match reference.split_once('.') {
+                Some((name, path)) => (name, Some(path)),
+                None => (reference, None),
+            };
+            let Some(Bound { facts, .. }) = self.bound.get(name) else {
                 let message = format!("`{name}` is not bound by this or an earlier step");
                 return Err(InvalidWord::new(RefusalCode::UnboundName, name, message)
                     .help(self.suggestion(name)));
-            }
-        }
-        Ok(())
-    }
-
-    /// A fact that does not exist is no expectation that fails, but an error of the fixture.
-    fn fact_names(&self, expectations: &Expectations) -> Result<(), InvalidWord> {
-        for expectation in expectations.values() {
-            let returns = expectation.returns.iter().flat_map(Wanted::keys);
-            let calls = expectation.calls.iter().flat_map(|calls| calls.facts());
-            let facts = returns.chain(calls.flat_map(Wanted::keys)).map(|path| part(path, 0));
-            let given = expectation.given.keys().map(|path| part(path, 1));
-            for fact in facts.chain(given) {
-                if fact.is_empty() || FACT_NAMES.contains(&fact) || self.bound.contains_key(fact) {
-                    continue;
-                }
-                let message = format!("no step and no call has a fact `{fact}`");
-                return Err(InvalidWord::new(RefusalCode::UnknownFact, fact, message)
-                    .help(suggestion(fact, FACT_NAMES.iter().copied())));
-            }
-        }
-        Ok(())
+            };
+            path.map_or(Ok(()), |path| {
+                let owner = format!("`{name}` is of `{}`, which", facts.operation);
+                fact_names::check(path, &facts.names(), reference, &owner)
+            })
+        })
     }
 
     fn suggestion(&self, name: &str) -> Option<String> {
@@ -142,7 +126,11 @@ impl Names {
     }
 }
 
-/// The part of a path like `memory.size_bytes`, from 0.
-fn part(path: &SmolStr, index: usize) -> &str {
-    path.split('.').nth(index).unwrap_or_default()
+/// A fact that a step never has is no expectation that fails, but an error of the fixture.
+fn own_facts(step: &Step, facts: OperationFacts) -> Result<(), InvalidWord> {
+    let arguments = step.r#do.arguments();
+    let names = facts.names_of(arguments.uses.iter().map(|used| used.name));
+    let owner = format!("`{}`", facts.operation);
+    let mut paths = step.expect.values().flat_map(Expectation::own_facts);
+    paths.try_for_each(|path| fact_names::check(path, &names, path, &owner))
 }

@@ -53,11 +53,16 @@ fn is_one_name_of(name: &str, function: Function) -> bool {
     function.name() == name || function.cuda().is_some_and(|cuda| cuda.base_name() == name)
 }
 
-/// Whether a name is that of a function of one of these boundaries.
-pub(crate) fn is_of(name: &str, boundaries: &[Boundary]) -> bool {
+/// The functions of these boundaries that have a name.
+pub(crate) fn functions(name: &str, boundaries: &[Boundary]) -> impl Iterator<Item = Function> {
     Function::all()
         .filter(|function| boundaries.contains(&function.boundary()))
-        .any(|function| is_name_of(name, function))
+        .filter(move |function| is_name_of(name, *function))
+}
+
+/// Whether a name is that of a function of one of these boundaries.
+pub(crate) fn is_of(name: &str, boundaries: &[Boundary]) -> bool {
+    functions(name, boundaries).next().is_some()
 }
 
 /// Why a name is that of no function of these boundaries and of CUDA, if it is not.

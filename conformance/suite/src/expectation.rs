@@ -54,6 +54,23 @@ impl Expectation {
         let given = self.given.clone();
         *self == Self { given, ..Self::default() }
     }
+
+    /// The facts of its own step that it looks at.
+    pub fn own_facts(&self) -> impl Iterator<Item = &str> {
+        let returned = self.returns.iter().flat_map(Wanted::keys);
+        returned.chain(&self.freed_bytes).map(SmolStr::as_str)
+    }
+
+    /// What it refers to of this and of earlier steps: names, and `name.fact`.
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        let calls = self.calls.iter().flat_map(|calls| calls.facts());
+        let wanted = self.returns.iter().chain(calls).chain([&self.given]);
+        let tests = wanted.flat_map(Wanted::values).flat_map(|predicate| &predicate.0);
+        let compared = tests.filter_map(|(test, value)| test.reference_in(value));
+        let given = self.given.keys().map(SmolStr::as_str);
+        let covered = self.covered_by.iter().flat_map(CoveredBy::references);
+        compared.chain(given).chain(covered).chain(self.page_locked.as_deref())
+    }
 }
 
 /// Demands on the calls of a window: driver calls, and on the side of a host its calls into the
@@ -126,10 +143,9 @@ pub struct CoveredBy {
 }
 
 impl CoveredBy {
-    /// The names that it refers to.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        let stream = self.stream.as_deref().map(|text| text.split('.').next().unwrap_or(text));
-        [self.memory.as_str()].into_iter().chain(stream)
+    /// What it refers to: a name, and `name.fact` if it has a stream.
+    fn references(&self) -> impl Iterator<Item = &str> {
+        [self.memory.as_str()].into_iter().chain(self.stream.as_deref())
     }
 }
 

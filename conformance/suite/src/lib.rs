@@ -33,7 +33,7 @@ pub mod expectation;
 pub mod expectation_conditions;
 pub mod expectation_file;
 pub mod expectation_update;
-pub mod fact_names;
+mod fact_names;
 pub mod fixture;
 pub mod fixture_format;
 pub mod interface;

@@ -34,14 +34,13 @@ pub enum Test {
 }
 
 impl Test {
-    /// The name that the value of this test refers to.
+    /// What the value of this test refers to: `name.path`, or a name.
     #[must_use]
-    pub fn name_in(self, value: &Value) -> Option<&str> {
-        let text = match self {
-            Self::SameAs | Self::DiffersFrom | Self::DisjointFrom => value.as_str()?,
-            _ => return None,
-        };
-        Some(text.split('.').next().unwrap_or(text))
+    pub fn reference_in(self, value: &Value) -> Option<&str> {
+        match self {
+            Self::SameAs | Self::DiffersFrom | Self::DisjointFrom => value.as_str(),
+            _ => None,
+        }
     }
 
     /// What the value of this test must be, if it is something else.

@@ -9,6 +9,7 @@ use smol_str::SmolStr;
 
 use crate::call_name;
 use crate::expectation::{Calls, Expectation, Ordered, Wanted};
+use crate::fact_names;
 use crate::fixture_format::{Case, Step};
 
 use crate::interface::interface;
@@ -302,8 +303,21 @@ fn check_calls(calls: &Calls, line: usize, context: &Context<'_>) -> Checked {
             ));
         }
         check_facts(facts, line, context.document)?;
+        check_names(name, facts, line, context)?;
     }
     since.as_ref().map_or(Ok(()), |label| check_label(label, line, context))
+}
+
+/// Each function that has the name has the facts that are asked of its calls.
+fn check_names(name: &str, facts: &Wanted, line: usize, context: &Context<'_>) -> Checked {
+    for function in call_name::functions(name, context.boundaries) {
+        let (known, owner) = (fact_names::of_calls(function), format!("a call of `{function}`"));
+        let mut paths = facts.keys();
+        paths
+            .try_for_each(|path| fact_names::check(path, &known, path, &owner))
+            .map_err(|unknown| unknown.refuse(context.document, line))?;
+    }
+    Ok(())
 }
 
 fn check_label(label: &str, line: usize, context: &Context<'_>) -> Checked {

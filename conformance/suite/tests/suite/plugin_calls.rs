@@ -57,7 +57,7 @@ fn into_plugin(recorder: &mut Recorder, number: u64, function: plugin::Function)
 #[case::with("{with: {memalloc: {size_bytes: {is: 64}}}}", false)]
 #[case::with_the_same("{with: {memalloc: {pointer: {same_as: a.pointer}}}}", false)]
 #[case::with_another_size("{with: {memalloc: {size_bytes: {is: 65}}}}", true)]
-#[case::with_a_fact_that_is_not_there("{with: {initialize: {size_bytes: {is: 64}}}}", true)]
+#[case::with_a_fact_that_is_not_there("{with: {initialize: {device: {is: 0}}}}", true)]
 #[case::with_of_no_call("{with: {memhostalloc: {size_bytes: {is: 64}}}}", true)]
 #[case::only("{only: {memalloc: {size_bytes: {is: 64}}}, count: {memalloc: 1}}", false)]
 #[case::only_of_another_size(

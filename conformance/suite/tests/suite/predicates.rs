@@ -13,8 +13,8 @@ fn facts() -> Value {
         "size_bytes": 64,
         "bases": ["MemoryPointer"],
         "type": "Mine",
-        "none": true,
-        "memory": {"size_bytes": 5},
+        "writable": true,
+        "owner_is_none": {"size_bytes": 5},
     })
 }
 
@@ -23,10 +23,10 @@ fn facts() -> Value {
 #[case::is_float("size_bytes: {is: 64.0}", true)]
 #[case::is_not("size_bytes: {is: 63}", false)]
 #[case::is_text("kind: {is: device}", true)]
-#[case::is_bool("none: {is: true}", true)]
+#[case::is_bool("writable: {is: true}", true)]
 #[case::not("size_bytes: {not: 63}", true)]
 #[case::not_but_is("size_bytes: {not: 64}", false)]
-#[case::not_of_nothing("uniform: {not: 64}", false)]
+#[case::not_of_nothing("references: {not: 64}", false)]
 #[case::at_least("size_bytes: {at_least: 64}", true)]
 #[case::at_least_more("size_bytes: {at_least: 65}", false)]
 #[case::at_most("size_bytes: {at_most: 64}", true)]
@@ -40,8 +40,8 @@ fn facts() -> Value {
 #[case::contains("bases: {contains: MemoryPointer}", true)]
 #[case::contains_not("bases: {contains: Memory}", false)]
 #[case::contains_text("type: {contains: in}", true)]
-#[case::path("memory.size_bytes: {is: 5}", true)]
-#[case::absent("uniform: {absent: true}", true)]
+#[case::path("owner_is_none.size_bytes: {is: 5}", true)]
+#[case::absent("references: {absent: true}", true)]
 #[case::not_absent("kind: {absent: true}", false)]
 fn a_fact_satisfies_its_predicate(#[case] predicate: &str, #[case] holds: bool) {
     let case = memalloc(&format!("{{EMM-T-01: {{returns: {{{predicate}}}}}}}"));

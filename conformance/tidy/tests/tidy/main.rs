@@ -5,7 +5,6 @@ mod book;
 mod crate_dependencies;
 mod embedded;
 mod expectation_files;
-mod fact_names;
 mod file_circles;
 mod format_versions;
 mod generated;

@@ -1,7 +1,10 @@
-//! The pages `docs/fixtures/<side>.md`. They are generated from the operations of each side, so
-//! that no operation and no field is missing there.
+//! The pages `docs/fixtures/<side>.md`, and the table of facts that the suite reads fixtures with.
+//! They are generated from the operations of each side, so that no operation, no field and no fact
+//! is missing there.
 
 mod declarations;
+mod fact_lists;
+mod fact_table;
 mod markdown;
 
 use std::collections::BTreeSet;
@@ -11,6 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::generated;
 use crate::workspace::root;
 use declarations::Declarations;
+use fact_lists::FactsPage;
 
 /// Pages of the same folder that are written by hand.
 const WRITTEN_BY_HAND: [&str; 1] = ["facts.md"];
@@ -29,6 +33,26 @@ fn the_page_of_each_side_lists_its_operations() {
         "{stale:#?} differ from the operations; write them with \
          `ALLOCERT_BLESS=1 cargo test -p allocert-tidy operation_pages`"
     );
+}
+
+/// The same for the table of facts.
+#[test]
+fn the_suite_knows_the_facts_of_each_operation() {
+    let page = facts_page();
+    let sides: Vec<(String, Declarations)> =
+        sides().iter().map(|side| (side_name(side), Declarations::read(&sources(side)))).collect();
+    let table = root().join("conformance/suite/src/fact_names/table.rs");
+    let stale = generated::stale([(table, fact_table::source(&sides, &page))]);
+    assert!(
+        stale.is_empty(),
+        "{stale:#?} differs from the doc comments of the operations; write it with \
+         `ALLOCERT_BLESS=1 cargo test -p allocert-tidy operation_pages`"
+    );
+}
+
+#[test]
+fn the_page_of_facts_says_what_calls_have() {
+    fact_table::compare_with_record(&facts_page());
 }
 
 #[test]
@@ -79,6 +103,11 @@ fn sources(side: &Path) -> Vec<PathBuf> {
     }
     files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
     files
+}
+
+fn facts_page() -> FactsPage {
+    let page = fs::read_to_string(root().join("docs/fixtures/facts.md"));
+    FactsPage::read(&page.expect("the page is there"))
 }
 
 fn side_name(side: &Path) -> String {

@@ -29,6 +29,8 @@ pub enum Operation {
     /// Sets an environment variable for the later steps.
     Environment(Environment),
     /// Drops the worker's reference to a name.
+    ///
+    /// Facts: `finalized` (whether that ended the object; null if nobody can know).
     Drop(Drop),
     /// Makes the primary context of a device current on the step's thread.
     Attach(Attach),
@@ -51,7 +53,7 @@ pub enum Operation {
     /// Does what every conforming consumer does: waits for the exported stream, if there is one,
     /// and copies the elements on a stream of its own.
     ///
-    /// Facts: data facts.
+    /// Facts: data facts without `fields`.
     Consume(Consume),
     /// The worker makes an object with the interface. What the interface says may be false. The
     /// byte 0xEE fills the memory in front of the elements, between them (if `counting`) and behind
@@ -93,8 +95,8 @@ pub enum Operation {
     /// The worker reads its own data on a stream of its own; without `stream` it reads after all
     /// other work.
     ///
-    /// Facts: data facts, and `beside` (the value of all bytes in front of the elements, between
-    /// and behind them, or null if they differ).
+    /// Facts: data facts without `fields`, and `beside` (the value of all bytes in front of the
+    /// elements, between and behind them, or null if they differ).
     Inspect {
         on: Name,
         #[serde(default)]

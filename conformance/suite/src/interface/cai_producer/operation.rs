@@ -29,6 +29,8 @@ pub enum Operation {
     /// Sets an environment variable for the later steps.
     Environment(Environment),
     /// Drops the worker's reference to a name.
+    ///
+    /// Facts: `finalized` (whether that ended the object; null if nobody can know).
     Drop(Drop),
     /// Makes the primary context of a device current on the step's thread.
     Attach(Attach),
@@ -51,7 +53,7 @@ pub enum Operation {
     /// Does what every conforming consumer does: waits for the exported stream, if there is one,
     /// and copies the elements on a stream of its own.
     ///
-    /// Facts: data facts.
+    /// Facts: data facts without `fields`.
     Consume(Consume),
     /// The subject makes an array. Without `pending` the worker waits for all work of the context
     /// afterwards, so none is pending on the array.

@@ -46,8 +46,9 @@ pub enum Operation {
     /// Facts: `interface_version`, `interface_version_type` (such as `int`), `abstract` (names of
     /// methods that are not implemented), `instantiable`, `name`, `version`. A native subject also
     /// has `same_table`: whether the symbol returns the same table as at load time, with the same
-    /// content. A text that is missing or not UTF-8 is null. In Python the interface version is
-    /// that of the step's manager, if the case has made it.
+    /// content. A text that is missing or not UTF-8 is null. In Python also `bases` (class names)
+    /// and `error` (why no instance can be made, if so); the interface version is that of the
+    /// step's manager, if the case has made it.
     Describe {},
     /// Makes a pageable buffer of the worker, in pages of its own.
     ///
@@ -126,7 +127,8 @@ pub enum Operation {
     /// Calls `get_ipc_handle(memory)`.
     ///
     /// Facts: `type`, `handle` (hexadecimal), `handle_bytes` (its length), `size_bytes`,
-    /// `offset_bytes`, `base_is_memory`, `source_matches` (null if the handle names no device).
+    /// `offset_bytes`, `source_matches` (null if the handle names no device). In Python also
+    /// `bases` (class names) and `base_is_memory`.
     GetIpcHandle { memory: Name, r#as: Name },
     /// Calls `reset()`.
     ///
@@ -189,6 +191,8 @@ pub enum Operation {
     /// operation needs `table`. Memory that the call returns has no name; the next reset releases
     /// it. `flags` are those of `allocert_emm.h`. With `extra_bytes`, the structure that the call
     /// passes says that it is so many bytes larger than version 1, or smaller.
+    ///
+    /// Facts: `text` (what the member `last_error` returned; no other member has it).
     Call(TableCall),
 }
 

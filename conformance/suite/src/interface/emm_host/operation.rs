@@ -34,7 +34,9 @@ pub enum Operation {
     ///
     /// Facts: `finalized`.
     Drop(Drop),
-    /// Describes the installed manager. The facts are those of `describe` of `emm`.
+    /// Describes the installed manager.
+    ///
+    /// Facts: those of `describe` of `emm`.
     Describe {},
     /// Makes a pageable buffer of the worker, in pages of its own.
     ///
@@ -147,10 +149,13 @@ pub enum Operation {
         #[serde(default)]
         raising: bool,
     },
-    /// Calls `current_context().get_memory_info()`. The facts are those of `get_memory_info` of
-    /// `emm`.
+    /// Calls `current_context().get_memory_info()`.
+    ///
+    /// Facts: those of `get_memory_info` of `emm`.
     HostMemoryInfo {},
-    /// Calls `array.get_ipc_handle()`. The facts are those of `get_ipc_handle` of `emm`.
+    /// Calls `array.get_ipc_handle()`.
+    ///
+    /// Facts: those of `get_ipc_handle` of `emm`.
     HostIpcHandle { array: Name, r#as: Name },
     /// Calls `current_context().reset()`.
     HostReset {

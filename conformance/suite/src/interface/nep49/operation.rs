@@ -61,7 +61,7 @@ pub enum Operation {
     /// Calls `realloc(block, size)` with a size that no handler can serve. The block keeps its
     /// name.
     ///
-    /// Facts: `kind`, `pointer`.
+    /// Facts: `kind`, `pointer`, `size_bytes`.
     ReallocTooMuch {
         /// The block that stays.
         block: Name,

@@ -106,7 +106,9 @@ pub enum Operation {
         shape: Vec<u64>,
         r#as: Name,
     },
-    /// Makes an array from another one. The facts are those of `make`.
+    /// Makes an array from another one.
+    ///
+    /// Facts: those of `make`.
     Derive {
         /// The other one.
         of: Name,
@@ -118,11 +120,13 @@ pub enum Operation {
     ///
     /// Facts: `ended`.
     LentEnded {},
-    /// Describes an array. The facts are those of `make` and one more.
+    /// Describes an array.
     ///
-    /// Facts: `items` (the elements as nested lists).
+    /// Facts: those of `make`, and `items` (the elements as nested lists).
     Describe { array: Name },
-    /// Calls `array.resize(shape, refcheck=False)`. The facts are those of `describe`.
+    /// Calls `array.resize(shape, refcheck=False)`.
+    ///
+    /// Facts: those of `describe`.
     Resize {
         array: Name,
         /// The new extents.

@@ -16,7 +16,7 @@ pub(super) const COMMON: [&str; 24] = [
 ];
 
 /// Words of doc comments that name a group of facts.
-const FACT_GROUPS: [&str; 5] =
+pub(super) const FACT_GROUPS: [&str; 5] =
     ["memory facts", "array facts", "data facts", "export facts", "adapter facts"];
 
 pub(super) fn page(side: &str, declarations: &Declarations) -> String {
