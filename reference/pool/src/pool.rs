@@ -217,8 +217,8 @@ impl<S: System> Pool<S> {
         self.engine().fit.free_bytes() + in_caches
     }
 
-    /// Gives all chunks from which no caller has a block back to the system. The bytes of those that
-    /// it took.
+    /// Gives all chunks from which no caller has a block back to the system. The bytes of those
+    /// that it took.
     pub fn release(&self) -> u64 {
         if self.closed.load(Relaxed) {
             return 0;
