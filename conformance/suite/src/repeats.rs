@@ -3,24 +3,27 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::reason::Reason;
 use crate::run_format::Judged;
 use crate::verdict::Verdict;
 
 /// The verdicts of the cases of all repeats.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Repeats {
     /// How often the cases were run.
     pub count: u32,
     /// Case to verdict to the number of repeats that had it.
-    pub verdicts: BTreeMap<String, BTreeMap<&'static str, u32>>,
+    pub verdicts: BTreeMap<String, BTreeMap<String, u32>>,
 }
 
 /// A case whose verdict was not the same in all repeats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flaky<'a> {
     pub case: &'a str,
-    pub verdicts: &'a BTreeMap<&'static str, u32>,
+    pub verdicts: &'a BTreeMap<String, u32>,
     /// Repeats that did not conform, and all that have a verdict.
     pub failed: u32,
     pub of: u32,
@@ -37,7 +40,7 @@ impl Repeats {
             // A case that was not run for lack of time has no verdict in this repeat.
             if !is_out_of_time(&judged.judgement.verdict) {
                 let verdicts = self.verdicts.entry(judged.case.id.clone()).or_default();
-                *verdicts.entry(judged.judgement.verdict.name()).or_default() += 1;
+                *verdicts.entry(judged.judgement.verdict.name().to_owned()).or_default() += 1;
             }
         }
         if worst.is_empty() {

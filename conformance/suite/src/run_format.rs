@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::observation::Observation;
 use crate::offer::Driver;
 use crate::plan::PlannedCase;
+use crate::repeats::Repeats;
 use crate::verdict::{Judgement, Verdict};
 
 /// The version of the format that this program writes and reads.
@@ -128,6 +129,10 @@ pub struct Footer {
     pub cases: u64,
     /// Number of cases by verdict.
     pub verdicts: BTreeMap<String, u64>,
+    /// The verdicts of each repeat, if the cases were run several times. The verdict of a case is
+    /// the worst of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Repeats>,
 }
 
 /// One case of a run with everything known about it.
@@ -216,6 +221,11 @@ impl<W: Write> Writer<W> {
         self.footer.cases += 1;
         *self.footer.verdicts.entry(judged.judgement.verdict.name().to_owned()).or_default() += 1;
         Ok(())
+    }
+
+    /// Notes what several runs of the cases came to.
+    pub fn set_repeats(&mut self, repeats: Option<Repeats>) {
+        self.footer.repeats = repeats;
     }
 
     /// Hands on what was written so far, so that it is there if the program is killed.

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::judging::judge_all;
 use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
 use crate::run::driver_info;
-use crate::run_file;
+use crate::run_file::{self, Contents};
 use crate::suite::Suite;
 use crate::verdict_reports::{self, VerdictOptions, Verdicts};
 use crate::workers::{Workers, default_jobs};
@@ -123,7 +123,12 @@ pub fn run(
         verdicts.expect(&VerdictOptions { expect: expect.clone(), ..Default::default() })?;
     }
     if let Some(out) = out {
-        out.write_run(&verdicts.header, &verdicts.cases, None)?;
+        out.write_run(&Contents {
+            header: &verdicts.header,
+            judged: &verdicts.cases,
+            spool: None,
+            repeats: None,
+        })?;
     }
     Ok(Filled { matrix, verdicts: expect.map(|_| verdicts) })
 }

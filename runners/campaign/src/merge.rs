@@ -10,7 +10,7 @@ use crate::case_filter::Shard;
 use crate::failure::Failure;
 use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
 use crate::recorded_run::{shard, suite_of, wrong};
-use crate::run_file;
+use crate::run_file::{self, Contents};
 
 /// The run of one shard, and its file.
 struct Part {
@@ -39,7 +39,12 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<usize, Failure> {
     header.started_unix_ms = parts.iter().filter_map(|part| part.header.started_unix_ms).min();
     refuse_repeated_cases(&parts)?;
     let cases = interleave(parts.iter_mut().map(|part| std::mem::take(&mut part.cases)).collect());
-    OutputFile::create_run(out)?.write_run(&header, &cases, None)?;
+    OutputFile::create_run(out)?.write_run(&Contents {
+        header: &header,
+        judged: &cases,
+        spool: None,
+        repeats: None,
+    })?;
     Ok(cases.len())
 }
 

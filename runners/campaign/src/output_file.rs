@@ -7,13 +7,11 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use allocert_suite::run_format::{Header, Judged};
 use serde_json::Value;
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::failure::Failure;
-use crate::run_file;
-use crate::spool::Spool;
+use crate::run_file::{self, Contents};
 
 /// The mode of a new file, of which the process takes away what its `umask` says.
 const MODE: u32 = 0o666;
@@ -59,14 +57,9 @@ impl OutputFile {
         self.in_place.is_none()
     }
 
-    pub(crate) fn write_run(
-        self,
-        header: &Header,
-        judged: &[Judged],
-        spool: Option<&Spool>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn write_run(self, contents: &Contents<'_>) -> Result<(), Failure> {
         let path = self.path.clone();
-        self.write(|file| run_file::write(&path, file, header, judged, spool))
+        self.write(|file| run_file::write(&path, file, contents))
     }
 
     pub(crate) fn write_text(self, text: &str) -> Result<(), Failure> {

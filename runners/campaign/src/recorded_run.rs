@@ -53,8 +53,9 @@ pub fn case<'r>(run: &'r Run, id: &str) -> Result<&'r Judged, Failure> {
 /// # Errors
 /// What is wrong with the run file or the options.
 pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
-    let Run { header, cases, .. } = run_file::read(path)?;
-    judge_run(path, header, cases, options)
+    let Run { header, cases, footer } = run_file::read(path)?;
+    let verdicts = judge_run(path, header, cases, options)?;
+    Ok(Verdicts { repeats: footer.repeats, ..verdicts })
 }
 
 /// As [`judge`], for a run that was interrupted. The verdict of cases that had not ended is

@@ -5,6 +5,7 @@ use std::io::{self, BufReader, BufWriter, IntoInnerError, Seek, Write};
 use std::path::Path;
 
 use allocert_suite::RefusalCode;
+use allocert_suite::repeats::Repeats;
 use allocert_suite::run_format::{self, Header, Judged, ReadError, Run, Writer};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -52,26 +53,29 @@ fn format_of(path: &Path, code: RefusalCode, verb: &str, advice: &str) -> Result
     })
 }
 
-/// Writes a whole run. What the spool has takes the place of what is in the cases.
-pub(crate) fn write(
-    path: &Path,
-    file: File,
-    header: &Header,
-    judged: &[Judged],
-    spool: Option<&Spool>,
-) -> io::Result<()> {
+/// What a run file holds.
+pub(crate) struct Contents<'a> {
+    pub(crate) header: &'a Header,
+    pub(crate) judged: &'a [Judged],
+    /// What it has takes the place of what is in the cases.
+    pub(crate) spool: Option<&'a Spool>,
+    pub(crate) repeats: Option<&'a Repeats>,
+}
+
+/// Writes a whole run.
+pub(crate) fn write(path: &Path, file: File, contents: &Contents<'_>) -> io::Result<()> {
     let mut file = BufWriter::new(file);
     match Format::of(path).unwrap_or(Format::Plain) {
-        Format::Plain => write_lines(file, header, judged, spool)?.flush(),
+        Format::Plain => write_lines(file, contents)?.flush(),
         Format::Gzip => {
             // JSON comes in small pieces, and each piece would start the compressor.
             let encoder = BufWriter::new(GzEncoder::new(file, Compression::default()));
-            let encoder = write_lines(encoder, header, judged, spool)?.into_inner();
+            let encoder = write_lines(encoder, contents)?.into_inner();
             encoder.map_err(IntoInnerError::into_error)?.finish()?.flush()
         }
         Format::Zstandard => {
             let lines = BufWriter::new(tempfile::tempfile()?);
-            let lines = write_lines(lines, header, judged, spool)?.into_inner();
+            let lines = write_lines(lines, contents)?.into_inner();
             let mut lines = lines.map_err(IntoInnerError::into_error)?;
             lines.rewind()?;
             file.write_all(&zstandard::compress(lines)?)?;
@@ -80,15 +84,11 @@ pub(crate) fn write(
     }
 }
 
-fn write_lines<W: Write>(
-    out: W,
-    header: &Header,
-    judged: &[Judged],
-    spool: Option<&Spool>,
-) -> io::Result<W> {
-    let mut writer = Writer::begin(out, header)?;
-    for judged in judged {
-        match spool.map(|spool| spool.get(judged)).transpose()?.flatten() {
+fn write_lines<W: Write>(out: W, contents: &Contents<'_>) -> io::Result<W> {
+    let mut writer = Writer::begin(out, contents.header)?;
+    writer.set_repeats(contents.repeats.cloned());
+    for judged in contents.judged {
+        match contents.spool.map(|spool| spool.get(judged)).transpose()?.flatten() {
             Some(whole) => writer.add(&whole)?,
             None => writer.add(judged)?,
         }

@@ -18,6 +18,7 @@ use allocert_suite::{Catalogue, RefusalCode};
 use crate::failure::Failure;
 use crate::output_file::{OutputFile, refuse_one_file_twice, refuse_to_overwrite};
 use crate::partial_run::PartialRun;
+use crate::run_file::Contents;
 use crate::spool::Spool;
 use crate::{clock, text_file};
 
@@ -142,7 +143,12 @@ impl VerdictFiles {
             allow_not_observed(verdicts);
         }
         for run in self.runs {
-            run.write_run(&verdicts.header, &verdicts.cases, spool)?;
+            run.write_run(&Contents {
+                header: &verdicts.header,
+                judged: &verdicts.cases,
+                spool,
+                repeats: verdicts.repeats.as_ref(),
+            })?;
         }
         if let Some(junit) = self.junit {
             let text = junit::render(&verdicts.report());

@@ -34,7 +34,7 @@ pub fn render(repeats: &Repeats, palette: Palette) -> String {
     out
 }
 
-fn counts(verdicts: &BTreeMap<&'static str, u32>) -> String {
-    let counts = verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}"));
+fn counts(verdicts: &BTreeMap<String, u32>) -> String {
+    let counts = verdicts.iter().map(|(verdict, count)| format!("{count} {}", clean(verdict)));
     counts.collect::<Vec<_>>().join(", ")
 }
