@@ -3,21 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use crate::reason::Reason;
-use crate::run_format::Judged;
+use crate::run_format::{Judged, Repeats};
 use crate::verdict::Verdict;
-
-/// The verdicts of the cases of all repeats.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Repeats {
-    /// How often the cases were run.
-    pub count: u32,
-    /// Case to verdict to the number of repeats that had it.
-    pub verdicts: BTreeMap<String, BTreeMap<String, u32>>,
-}
 
 /// A case whose verdict was not the same in all repeats.
 #[derive(Debug, Clone, Copy, PartialEq)]

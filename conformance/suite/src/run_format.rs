@@ -11,7 +11,6 @@ use serde_json::Value;
 use crate::observation::Observation;
 use crate::offer::Driver;
 use crate::plan::PlannedCase;
-use crate::repeats::Repeats;
 use crate::verdict::{Judgement, Verdict};
 
 /// The version of the format that this program writes and reads.
@@ -133,6 +132,16 @@ pub struct Footer {
     /// the worst of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Repeats>,
+}
+
+/// The verdicts of the cases of all repeats.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repeats {
+    /// How often the cases were run.
+    pub count: u32,
+    /// Case to verdict to the number of repeats that had it.
+    pub verdicts: BTreeMap<String, BTreeMap<String, u32>>,
 }
 
 /// One case of a run with everything known about it.

@@ -12,9 +12,8 @@ use allocert_harness::{
 use allocert_suite::applicability::Applicability;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::repeats::Repeats;
 use allocert_suite::report::{Completeness, clean};
-use allocert_suite::run_format::{self, DriverInfo, Header, Judged, Selection};
+use allocert_suite::run_format::{self, DriverInfo, Header, Judged, Repeats, Selection};
 use allocert_suite::sweep::Width;
 use allocert_suite::{Catalogue, RefusalCode, judge};
 

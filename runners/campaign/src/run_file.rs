@@ -5,8 +5,7 @@ use std::io::{self, BufReader, BufWriter, IntoInnerError, Seek, Write};
 use std::path::Path;
 
 use allocert_suite::RefusalCode;
-use allocert_suite::repeats::Repeats;
-use allocert_suite::run_format::{self, Header, Judged, ReadError, Run, Writer};
+use allocert_suite::run_format::{self, Header, Judged, ReadError, Repeats, Run, Writer};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;

@@ -9,9 +9,8 @@ use allocert_suite::expectation_file::{Entry, ExpectationFile};
 use allocert_suite::expectation_update::{self, Update};
 use allocert_suite::plan::PlannedCase;
 use allocert_suite::reason::Meaning;
-use allocert_suite::repeats::Repeats;
 use allocert_suite::report::{Completeness, Report, clean, junit};
-use allocert_suite::run_format::{DriverInfo, Header, Judged, Selection};
+use allocert_suite::run_format::{DriverInfo, Header, Judged, Repeats, Selection};
 use allocert_suite::verdict::Judgement;
 use allocert_suite::{Catalogue, RefusalCode};
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::repeats::{Flaky, Repeats};
+use crate::repeats::Flaky;
 use crate::report::clean;
 use crate::report::style::Palette;
+use crate::run_format::Repeats;
 
 /// A line for all cases, and one for each case with several verdicts.
 #[must_use]
