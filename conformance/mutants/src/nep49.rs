@@ -9,6 +9,7 @@ mod crash_hang_output;
 mod cut_blocks;
 mod foreign_free;
 mod free;
+mod full_list;
 mod full_table;
 mod large_mapped;
 mod later;

@@ -643,6 +643,22 @@ fn runs_are_compared_and_accepted() {
     assert_eq!((code, words.contains("have no case in common")), (2, true), "{words}");
 }
 
+/// All cases of a side, those with threads too.
+#[rstest]
+#[case("nep49")]
+#[case("place")]
+fn one_subject_behaves_the_same_twice(#[case] side: &str) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let runs = ["one.jsonl", "two.jsonl"].map(|name| folder.path().join(name));
+    let [one, two] = runs.map(|path| {
+        let path = path.display().to_string();
+        assert_eq!(judged(&["run", side, "reference", "--out", &path]).0, Some(0));
+        path
+    });
+    let (code, text) = judged(&["diff", &one, &two]);
+    assert_eq!((code, text.as_str()), (Some(0), "no case changed\n"));
+}
+
 /// A disk may be full, or, as here, a file may stand where a later snapshot needs a folder.
 #[test]
 fn snapshots_are_written_all_or_none() {

@@ -15,6 +15,7 @@ export_place_mutants! {
     mutant_place_oom_is_permanent => OomIsPermanent,
     mutant_place_oom_keeps_idle => OomKeepsIdle,
     mutant_place_driver_error_is_null => DriverErrorIsNull,
+    mutant_place_driver_error_stays_used => DriverErrorStaysUsed,
     mutant_place_wants_half_device => WantsHalfDevice,
 }
 
@@ -120,6 +121,19 @@ impl Mutation for DriverErrorIsNull {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
         let answer = base.alloc(place, size_bytes);
         if is(Status::DRIVER_ERROR, &answer) { Ok(0) } else { answer }
+    }
+}
+
+/// Counts a request as used that the driver failed for.
+struct DriverErrorStaysUsed;
+
+impl Mutation for DriverErrorStaysUsed {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let answer = base.alloc(place, size_bytes);
+        if is(Status::DRIVER_ERROR, &answer) {
+            base.with(place, |region| region.used_bytes += size_bytes);
+        }
+        answer
     }
 }
 

@@ -1,6 +1,8 @@
 //! Mutations of `release()`.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use allocert_abi::place::{CPU, CUDA, Place};
 
@@ -17,6 +19,8 @@ export_place_mutants! {
     mutant_place_release_clears_second => ClearsSecond,
     mutant_place_release_says_live => SaysLive,
     mutant_place_release_says_nothing => SaysNothing,
+    mutant_place_release_says_requested => SaysRequested,
+    mutant_place_release_of_all_devices => ReleasesAllDevices,
 }
 
 /// Clears the live blocks too.
@@ -84,6 +88,41 @@ struct SaysNothing;
 impl Mutation for SaysNothing {
     fn release(base: &Base, place: Place) -> Answer<usize> {
         base.release(place).map(|_| 0)
+    }
+}
+
+/// Counts what callers had asked for, not what it had asked the system for.
+struct SaysRequested;
+
+/// The size of each request, by the address of its block.
+static REQUESTED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+impl Mutation for SaysRequested {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let address = base.alloc(place, size_bytes)?;
+        REQUESTED.lock().unwrap_or_else(PoisonError::into_inner).insert(address, size_bytes);
+        Ok(address)
+    }
+
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        let idle = base.with(place, |region| region.idle.clone());
+        base.release(place)?;
+        let requested = REQUESTED.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(idle.iter().filter_map(|(address, _)| requested.get(address)).sum())
+    }
+}
+
+/// Gives the idle memory of the second device back too, whichever device it is called for.
+struct ReleasesAllDevices;
+
+impl Mutation for ReleasesAllDevices {
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        let released = base.release(place)?;
+        if place == Place::cuda(0) {
+            // There may be no second device.
+            let _ = base.release(Place::cuda(1));
+        }
+        Ok(released)
     }
 }
 

@@ -31,6 +31,24 @@ pub(crate) fn raised(raised: &Raised) -> String {
     text
 }
 
+/// So many bytes at the beginning and at the end of what a subject printed are shown.
+const SHOWN_BYTES: usize = 1000;
+
+/// What a subject printed, without the middle of a long text.
+pub(crate) fn excerpt(printed: &str) -> String {
+    let printed = printed.trim_end();
+    let is_boundary = |at: &usize| printed.is_char_boundary(*at);
+    let begin = (0..=SHOWN_BYTES.min(printed.len())).rev().find(is_boundary).unwrap_or(0);
+    let end = printed.len().saturating_sub(SHOWN_BYTES)..=printed.len();
+    let end = end.into_iter().find(is_boundary).unwrap_or(printed.len());
+    if begin >= end {
+        return printed.to_owned();
+    }
+    let left_out = bytes((end - begin) as u64);
+    let (begin, end) = (&printed[..begin], &printed[end..]);
+    format!("{begin} ({left_out} more, which `allocert trace` shows) {end}")
+}
+
 /// `1 byte`, `3 bytes`.
 pub(crate) fn bytes(count: u64) -> String {
     format!("{count} byte{}", if count == 1 { "" } else { "s" })

@@ -160,7 +160,7 @@ fn chatter(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
                 observed: format!(
                     "{}: {}",
                     messages::bytes(printed.bytes),
-                    printed.text.trim_end()
+                    messages::excerpt(&printed.text)
                 ),
                 events: Vec::new(),
             });
@@ -216,7 +216,7 @@ fn last_call(record: &CaseRecord<'_>) -> Vec<Witness> {
 fn stderr(printed: &Captured) -> String {
     match printed.bytes {
         0 => String::new(),
-        _ => format!("; standard error: {}", printed.text.trim_end()),
+        _ => format!("; standard error: {}", messages::excerpt(&printed.text)),
     }
 }
 

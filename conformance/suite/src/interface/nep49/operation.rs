@@ -176,7 +176,8 @@ pub enum Operation {
         /// `realloc` grows a block of half the size, and cuts it to half again.
         by: Function,
         size: u64,
-        /// How many blocks are alive at a time. They go in random order.
+        /// How many blocks are alive at a time. One goes for each that comes, in random order, and
+        /// all of them go after each two times as many rounds.
         #[serde(default = "one")]
         hold: u64,
     },

@@ -1,7 +1,7 @@
 //! Rounds that go on only while memory that was freed seems to be lost.
 
 use allocert_suite::interface::nep49::Function;
-use allocert_suite::observation::Facts;
+use allocert_suite::observation::{Facts, Raised};
 use serde_json::json;
 
 use crate::host_bytes::{self, ProcessMemory};
@@ -36,16 +36,17 @@ pub(crate) fn leak_rounds(
     hold: u64,
 ) -> Result<Facts, NoResult> {
     let size_bytes = size_bytes.max(1);
-    let calls = calls.unrecorded()?;
+    let (recorded, calls) = (calls, calls.unrecorded()?);
     let (random, held) = (Random::default(), Vec::new());
-    let mut rounds = Rounds { calls, by, size_bytes, hold, random, held, number: 0, failed: 0 };
+    let mut rounds =
+        Rounds { recorded, calls, by, size_bytes, hold, random, held, number: 0, failed: 0 };
     let memory = ProcessMemory::of_this_process();
     let first_bytes = memory.resident_bytes();
     let most_bytes = first_bytes + MOST_BYTES / size_bytes * (size_bytes + OVERHEAD_BYTES);
     let mut last_peak_bytes = first_bytes;
     let mut times = FIRST_ROUNDS.max(FIRST_BYTES / size_bytes);
     let leaked_bytes = loop {
-        let peak_bytes = rounds.perform(times, &memory, most_bytes);
+        let peak_bytes = rounds.perform(times, &memory, most_bytes)?;
         let grown_bytes = peak_bytes.saturating_sub(last_peak_bytes);
         if rounds.failed > 0 || grown_bytes < times * size_bytes / LOST_PART {
             break 0;
@@ -67,7 +68,8 @@ pub(crate) fn leak_rounds(
     Ok(facts([("failed", json!(rounds.failed)), ("leaked_bytes", json!(leaked_bytes))]))
 }
 
-struct Rounds {
+struct Rounds<'a> {
+    recorded: HandlerCalls<'a>,
     calls: UnrecordedCalls,
     by: Function,
     size_bytes: u64,
@@ -80,13 +82,19 @@ struct Rounds {
     failed: u64,
 }
 
-impl Rounds {
+impl Rounds<'_> {
     /// Gives the peak of the resident memory, as far as it was measured. Ends early beyond
     /// `most_bytes`.
-    fn perform(&mut self, times: u64, memory: &ProcessMemory, most_bytes: u64) -> u64 {
+    fn perform(
+        &mut self,
+        times: u64,
+        memory: &ProcessMemory,
+        most_bytes: u64,
+    ) -> Result<u64, Raised> {
         let each = times.div_ceil(MEASURES);
         let mut peak_bytes = 0;
         for round in 1..=times {
+            self.recorded.show_life(self.number)?;
             self.perform_one();
             if round.is_multiple_of(each) || round == times {
                 peak_bytes = memory.resident_bytes().max(peak_bytes);
@@ -95,7 +103,7 @@ impl Rounds {
                 }
             }
         }
-        peak_bytes
+        Ok(peak_bytes)
     }
 
     fn perform_one(&mut self) {
@@ -114,7 +122,10 @@ impl Rounds {
             self.occupy(address);
         }
         self.held.push(address);
-        if self.held.len() as u64 >= self.hold.max(1) {
+        // One goes for each that comes, and now and then all go.
+        let hold = self.hold.max(1);
+        let left = if self.number.is_multiple_of(2 * hold) { 0 } else { hold - 1 };
+        while self.held.len() as u64 > left {
             let drawn = self.random.below(self.held.len() as u64) as usize;
             let address = self.held.swap_remove(drawn);
             self.give(address);

@@ -24,10 +24,11 @@ pub(crate) fn many_rounds(
     times: u64,
     hold: u64,
 ) -> Result<Facts, Raised> {
-    let calls = calls.unrecorded()?;
+    let (recorded, calls) = (calls, calls.unrecorded()?);
     let (mut random, mut held, mut failed) = (Random::default(), Vec::new(), 0_u64);
     let (open_before, mut mapped) = (open_files(), MemoryOfRounds::mapped(times));
     for round in 0..times {
+        recorded.show_life(round)?;
         let size = ((random.below(SIZES) + 1) * size_bytes / SIZES) as usize;
         let block = calls.take(size);
         if block == 0 {
