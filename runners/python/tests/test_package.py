@@ -1,5 +1,6 @@
 """The package as a user installs it."""
 
+import ast
 import importlib.metadata
 import os
 import pathlib
@@ -99,3 +100,16 @@ def test_the_tests_run_with_the_versions_that_the_readme_names() -> None:
 
 def _text(path: pathlib.Path) -> str:
     return path.read_text()
+
+
+def test_named_tuples_have_no_second_base() -> None:
+    """Python 3.10 refuses a generic one when the module is imported."""
+    package = ROOT / "runners/python/python/allocert"
+    wrong = [
+        f"{path.name}: {node.name}"
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(_text(path)))
+        if isinstance(node, ast.ClassDef) and len(node.bases) > 1
+        if any(ast.unparse(base).endswith("NamedTuple") for base in node.bases)
+    ]
+    assert wrong == []

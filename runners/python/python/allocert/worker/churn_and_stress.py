@@ -5,7 +5,8 @@ import queue
 import resource
 import threading
 from collections import Counter
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from .operations import Facts
 from .random_numbers import Random
@@ -37,7 +38,9 @@ class Refused(Exception):
 B = TypeVar("B", bound=Block)
 
 
-class Taken(NamedTuple, Generic[B]):
+# Python 3.10 has no generic named tuples.
+@dataclass(slots=True)
+class Taken(Generic[B]):
     """A block that came."""
 
     block: B
@@ -75,7 +78,8 @@ def byte_of(number: int) -> int:
     return number % 255 + 1
 
 
-class _Filled(NamedTuple, Generic[B]):
+@dataclass(slots=True)
+class _Filled(Generic[B]):
     """A block that is filled with a byte."""
 
     block: B
@@ -93,12 +97,13 @@ class _Counts(Generic[B]):
     def take(self, number: int, size_bytes: int) -> _Filled[B] | None:
         """Takes a block and fills it."""
         try:
-            block, wrong = self._source.take(number, size_bytes)
+            taken = self._source.take(number, size_bytes)
         except Refused as refused:
             self.counted[refused.fact] += 1
             return None
-        if wrong is not None:
-            self.counted[wrong] += 1
+        block = taken.block
+        if taken.wrong is not None:
+            self.counted[taken.wrong] += 1
         self.misaligned += block.address % self._source.alignment_of(size_bytes) != 0
         byte = byte_of(number)
         self._source.fill(block, byte)
