@@ -17,7 +17,7 @@ use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::certificate::{self, Certificate};
 use allocert_suite::exit::Exit;
 use allocert_suite::offer::{Driver, Flavor, Offer};
-use allocert_suite::report::{Completeness, clean};
+use allocert_suite::report::clean;
 use allocert_suite::run_format::{self, Header, Judged, Run, Selection};
 use allocert_suite::{Catalogue, RefusalCode, Side};
 
@@ -101,14 +101,7 @@ pub fn verify(bundle: &Path) -> Result<Verified, Failure> {
     choose_profile(&mut catalogue, &header, None)?;
     check_what_ran(&run_path, &catalogue, &header, &cases)?;
     check_verdicts(&run_path, &catalogue, &mut cases)?;
-    let verdicts = Verdicts {
-        header,
-        cases,
-        warnings: Vec::new(),
-        repeats: None,
-        catalogue,
-        completeness: Completeness::Known,
-    };
+    let verdicts = Verdicts::of_whole_run(header, cases, catalogue);
     if verdicts.exit() == Exit::Violations {
         return Ok(Verified { certificate, verdicts });
     }

@@ -11,7 +11,6 @@ use allocert_suite::applicability::Applicability;
 use allocert_suite::matrix::{self, Exchange, INTERFACE, Library, Matrix, Missing, Pattern, State};
 use allocert_suite::offer::Driver;
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::report::Completeness;
 use allocert_suite::run_format::{self, Header, Judged};
 use allocert_suite::{Interface, RefusalCode, Side};
 
@@ -111,14 +110,7 @@ pub fn run(
     }
     let (header, expect) = (filler.header(), options.expect.clone());
     let catalogue = suite.catalogue;
-    let mut verdicts = Verdicts {
-        header,
-        cases,
-        warnings: Vec::new(),
-        repeats: None,
-        catalogue,
-        completeness: Completeness::Known,
-    };
+    let mut verdicts = Verdicts::of_whole_run(header, cases, catalogue);
     if expect.is_some() {
         verdicts.expect(&VerdictOptions { expect: expect.clone(), ..Default::default() })?;
     }

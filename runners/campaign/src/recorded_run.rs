@@ -111,7 +111,8 @@ fn judge_run(
     for judged in &mut cases {
         judge_again(&catalogue, judged);
     }
-    let mut verdicts = Verdicts { header, cases, warnings, repeats: None, catalogue, completeness };
+    let whole = Verdicts::of_whole_run(header, cases, catalogue);
+    let mut verdicts = Verdicts { warnings, completeness, ..whole };
     files.apply(&mut verdicts, None)?;
     Ok(verdicts)
 }

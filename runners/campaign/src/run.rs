@@ -12,7 +12,7 @@ use allocert_harness::{
 use allocert_suite::applicability::Applicability;
 use allocert_suite::offer::{Driver, Flavor};
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::report::{Completeness, clean};
+use allocert_suite::report::clean;
 use allocert_suite::run_format::{self, DriverInfo, Header, Judged, Repeats, Selection};
 use allocert_suite::sweep::Width;
 use allocert_suite::{Catalogue, RefusalCode, judge};
@@ -165,14 +165,8 @@ pub fn run(
     };
     warnings.extend(partial.as_ref().and_then(PartialRun::warning));
     let catalogue = suite.catalogue;
-    let mut verdicts = Verdicts {
-        header,
-        cases: judged,
-        warnings,
-        repeats,
-        catalogue,
-        completeness: Completeness::Known,
-    };
+    let mut verdicts =
+        Verdicts { warnings, repeats, ..Verdicts::of_whole_run(header, judged, catalogue) };
     if let Err(failure) = files.apply(&mut verdicts, spool.as_ref()) {
         return Err(left(failure, partial));
     }

@@ -50,6 +50,18 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
+    /// The verdicts of a run that has all cases which the header names.
+    pub(crate) fn of_whole_run(header: Header, cases: Vec<Judged>, catalogue: Catalogue) -> Self {
+        Self {
+            header,
+            cases,
+            warnings: Vec::new(),
+            repeats: None,
+            catalogue,
+            completeness: Completeness::Known,
+        }
+    }
+
     /// What a renderer takes.
     #[must_use]
     pub fn report(&self) -> Report<'_> {

@@ -39,8 +39,8 @@ pub(crate) fn excerpt(printed: &str) -> String {
     let printed = printed.trim_end();
     let is_boundary = |at: &usize| printed.is_char_boundary(*at);
     let begin = (0..=SHOWN_BYTES.min(printed.len())).rev().find(is_boundary).unwrap_or(0);
-    let end = printed.len().saturating_sub(SHOWN_BYTES)..=printed.len();
-    let end = end.into_iter().find(is_boundary).unwrap_or(printed.len());
+    let mut last = printed.len().saturating_sub(SHOWN_BYTES)..=printed.len();
+    let end = last.find(is_boundary).unwrap_or(printed.len());
     if begin >= end {
         return printed.to_owned();
     }

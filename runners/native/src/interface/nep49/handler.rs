@@ -171,9 +171,10 @@ impl HandlerCalls<'_> {
         Ok(())
     }
 
-    /// Takes and frees a block with a record, before some of the rounds that have none: a handler
-    /// whose calls return is slow and does not hang. Rounds count from 0.
-    pub(crate) fn show_life(self, round: u64) -> Result<(), Raised> {
+    /// Takes and frees a block with a record before every 256th of rounds that have none, later
+    /// before every 4096th. So the harness sees that calls return: the handler is slow and does not
+    /// hang. Rounds count from 0.
+    pub(crate) fn take_recorded_at(self, round: u64) -> Result<(), Raised> {
         let each = if round < MANY_ROUNDS { 256 } else { 4096 };
         if round.is_multiple_of(each) {
             let block = self.malloc(1)?;

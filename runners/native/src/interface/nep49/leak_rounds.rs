@@ -94,7 +94,7 @@ impl Rounds<'_> {
         let each = times.div_ceil(MEASURES);
         let mut peak_bytes = 0;
         for round in 1..=times {
-            self.recorded.show_life(self.number)?;
+            self.recorded.take_recorded_at(self.number)?;
             self.perform_one();
             if round.is_multiple_of(each) || round == times {
                 peak_bytes = memory.resident_bytes().max(peak_bytes);

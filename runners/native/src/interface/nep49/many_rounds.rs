@@ -28,7 +28,7 @@ pub(crate) fn many_rounds(
     let (mut random, mut held, mut failed) = (Random::default(), Vec::new(), 0_u64);
     let (open_before, mut mapped) = (open_files(), MemoryOfRounds::mapped(times));
     for round in 0..times {
-        recorded.show_life(round)?;
+        recorded.take_recorded_at(round)?;
         let size = ((random.below(SIZES) + 1) * size_bytes / SIZES) as usize;
         let block = calls.take(size);
         if block == 0 {
