@@ -30,6 +30,9 @@ pub struct Mutant {
     /// Whether only the fault sweep finds it.
     #[serde(default)]
     pub faults: bool,
+    /// The cases that find it, where a run of mutants would come to them late. They are run first.
+    #[serde(default)]
+    pub found_in: Vec<String>,
     /// What a report on it names first, if that is none of `breaks`.
     #[serde(default)]
     pub reported_as: Option<ReportedAs>,

@@ -20,9 +20,6 @@ use crate::judging::{decide, judge_all};
 use crate::spool::Needed;
 use crate::workers::Workers;
 
-/// How many cases a mutant is run on before its findings are looked at again. Few, because a mutant
-/// that hangs may cost [`TIMEOUT_S`] for each.
-const ROUND: usize = 3;
 /// The limit of a case: what a mutant that hangs costs for each case that it hangs in.
 const TIMEOUT_S: u32 = 4;
 const PYTHON_FOLDERS: &[PythonFolder] = &[("mutants", mutant::PYTHON)];
@@ -89,8 +86,8 @@ impl KillRun {
         let offer = harness.loaded().offer(&Machine::simulated());
         let cases = self.ordered_cases(mutant, side);
         let mut kill = Kill::new(mutant);
-        for now in self.runnable(&cases, &offer).chunks(ROUND) {
-            kill.add(&self.judge_cases(mutant, now, &offer, harness)?);
+        for case in self.runnable(&cases, &offer) {
+            kill.add(&self.judge_cases(mutant, &[case], &offer, harness)?);
             if kill.killed() {
                 break;
             }
@@ -144,8 +141,8 @@ impl KillRun {
     }
 
     /// All cases of the side in the order in which they are likely to find this mutant: those that
-    /// state what it breaks, those that perform an operation which stands for it, and one of each
-    /// group in turn, because what no case states is checked in all.
+    /// the registry names, those that state what it breaks, those that perform an operation which
+    /// stands for it, and one of each group in turn, because what no case states is checked in all.
     fn ordered_cases(&self, mutant: &Mutant, side: Side) -> Vec<&PlannedCase> {
         let catalogue = &self.selection.suite.catalogue;
         let states = |case: &PlannedCase| case.requirements().any(|id| mutant.breaks.contains(id));
@@ -157,7 +154,12 @@ impl KillRun {
         let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
         let mut turns: Vec<(u8, usize, &PlannedCase)> = Vec::new();
         for case in self.selection.suite.cases_of(side) {
-            let rank = if states(case) { 0 } else { 2 - u8::from(performs(case)) };
+            let rank = match () {
+                () if mutant.found_in.contains(&case.id) => 0,
+                () if states(case) => 1,
+                () if performs(case) => 2,
+                () => 3,
+            };
             let turn = groups.entry(case.group()).or_default();
             turns.push((rank, *turn, case));
             *turn += 1;

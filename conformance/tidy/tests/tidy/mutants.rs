@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_requirements::{BuiltSubject, Mutant, Requirement, mutant};
+use allocert_requirements::{BuiltSubject, Mutant, Requirement, Side, mutant};
 
-use crate::embedded::catalogue;
+use crate::embedded::{cases, catalogue};
 
 /// What no mutant breaks, and why. An entry whose requirement has a mutant must go.
 const UNBROKEN: &[(&str, &str)] = &[];
@@ -37,6 +37,20 @@ fn a_mutant_is_reported_as_what_its_side_knows() {
             || side != mutant.side(&catalogue)
             || reported_as.because.trim().is_empty();
         assert!(!wrong, "mutants.yaml: {} has a wrong `reported_as`", mutant.name);
+    }
+}
+
+#[test]
+fn a_mutant_is_found_in_cases_of_its_side() {
+    let catalogue = catalogue();
+    let cases: BTreeSet<(String, Side)> =
+        cases(&catalogue).into_iter().map(|case| (case.id, case.side)).collect();
+    for mutant in registry() {
+        let side = mutant.side(&catalogue).expect("another test asks for one side");
+        for case in &mutant.found_in {
+            let known = cases.contains(&(case.clone(), side));
+            assert!(known, "mutants.yaml: {}: {} has no case {case}", mutant.name, side.name());
+        }
     }
 }
 
