@@ -38,7 +38,7 @@ const DIGESTS: &str = "SHA256SUMS";
 #[derive(Debug)]
 pub struct Certified {
     pub verdicts: Verdicts,
-    /// Nothing if the subject does not conform.
+    /// Nothing if the subject does not conform, or the run could not be written.
     pub certificate: Option<Certificate>,
 }
 
@@ -58,7 +58,7 @@ pub fn certify(
     options.out = Some(folder.file(RUN));
     options.leaves_partial = false;
     let verdicts = run::run(&options, workers, progress)?;
-    if verdicts.exit() != Exit::Conforms {
+    if verdicts.unwritten.is_some() || verdicts.exit() != Exit::Conforms {
         return Ok(Certified { verdicts, certificate: None });
     }
     let Verdicts { header, cases, catalogue, .. } = &verdicts;

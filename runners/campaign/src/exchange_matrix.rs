@@ -60,6 +60,8 @@ pub struct MatrixOptions {
 pub struct Filled {
     pub matrix: Matrix,
     pub verdicts: Option<Verdicts>,
+    /// Why a file that the user named was not written.
+    pub unwritten: Option<Failure>,
 }
 
 /// Fills the matrix and writes the files that are wanted.
@@ -102,27 +104,19 @@ pub fn run(
         alone: AloneLock::default(),
     };
     let (matrix, cases) = filler.fill(options, progress)?;
-    if let Some(html) = html {
-        html.write_text(&matrix.html())?;
-    }
-    if let Some(markdown) = markdown {
-        markdown.write_text(&matrix.markdown())?;
-    }
+    let html = html.map(|html| html.write_text(&matrix.html()));
+    let markdown = markdown.map(|markdown| markdown.write_text(&matrix.markdown()));
     let (header, expect) = (filler.header(), options.expect.clone());
     let catalogue = suite.catalogue;
     let mut verdicts = Verdicts::of_whole_run(header, cases, catalogue);
     if expect.is_some() {
         verdicts.expect(&VerdictOptions { expect: expect.clone(), ..Default::default() })?;
     }
-    if let Some(out) = out {
-        out.write_run(&Contents {
-            header: &verdicts.header,
-            judged: &verdicts.cases,
-            spool: None,
-            repeats: None,
-        })?;
-    }
-    Ok(Filled { matrix, verdicts: expect.map(|_| verdicts) })
+    let contents =
+        Contents { header: &verdicts.header, judged: &verdicts.cases, spool: None, repeats: None };
+    let out = out.map(|out| out.write_run(&contents));
+    let unwritten = [html, markdown, out].into_iter().flatten().find_map(Result::err);
+    Ok(Filled { matrix, verdicts: expect.map(|_| verdicts), unwritten })
 }
 
 fn patterns(filter: Option<&str>) -> Result<Vec<Pattern>, Failure> {

@@ -17,7 +17,7 @@ pub fn tell(message: impl fmt::Display) {
 }
 
 /// One message for a person: what is wrong, where, and what to do next.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Failure {
     pub exit: Exit,
     message: String,

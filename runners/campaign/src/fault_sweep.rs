@@ -1,7 +1,7 @@
 //! The fault sweep after a clean run: every case again for each of its driver calls, with that call
 //! failing.
 
-use allocert_harness::{Harness, Isolation, Progress};
+use allocert_harness::{Error, Harness, Isolation, Progress};
 use allocert_suite::applicability::Applicability;
 use allocert_suite::interface::interface;
 use allocert_suite::nouns::Need;
@@ -108,7 +108,7 @@ pub(crate) fn run(
 }
 
 pub(crate) fn cannot_spool(error: std::io::Error) -> Failure {
-    Failure::harness(format!("cannot keep cases in a temporary file: {error}"))
+    Error::temporary(error).into()
 }
 
 /// The progress of all parts as one.

@@ -19,7 +19,10 @@ use crate::failure::Failure;
 pub(crate) struct PartialRun {
     path: PathBuf,
     writer: Option<Writer<BufWriter<File>>>,
+    /// How many cases it has that ran.
     cases: usize,
+    /// How many cases came when nothing more was written.
+    missed: usize,
     /// Why nothing more is written.
     broken: Option<io::Error>,
 }
@@ -53,15 +56,21 @@ impl PartialRun {
         }
         file.set_len(0).map_err(refused)?;
         let writer = Writer::begin(BufWriter::new(file), header).map_err(refused)?;
-        Ok(Self { path, writer: Some(writer), cases: 0, broken: None })
+        Ok(Self { path, writer: Some(writer), cases: 0, missed: 0, broken: None })
     }
 
     /// Adds a case. After an error nothing more is added: the run goes on without its partial file.
     pub(crate) fn add(&mut self, judged: &Judged) {
-        let Some(writer) = &mut self.writer else { return };
+        let Some(writer) = &mut self.writer else {
+            self.missed += 1;
+            return;
+        };
         match writer.add(judged).and_then(|()| writer.flush()) {
-            Ok(()) => self.cases += 1,
-            Err(error) => (self.broken, self.writer) = (Some(error), None),
+            Ok(()) => self.cases += usize::from(judged.observation.is_some()),
+            Err(error) => {
+                (self.broken, self.writer) = (Some(error), None);
+                self.missed += 1;
+            }
         }
     }
 
@@ -83,11 +92,19 @@ impl PartialRun {
             self.remove();
             return failure;
         }
-        let path = self.path.display();
-        failure.with_hint(&format!(
-            "the {} cases that ended are in {path}; `allocert judge --partial {path}` judges them",
-            self.cases
-        ))
+        let (path, cases, missed) = (self.path.display(), self.cases, self.missed);
+        let first = if missed == 0 { "" } else { "first " };
+        let failure = failure.with_hint(&format!(
+            "the {first}{cases} cases that ended are in {path}; `allocert judge --partial {path}` \
+             judges them"
+        ));
+        match &self.broken {
+            None => failure,
+            Some(error) => failure.with_hint(&format!(
+                "the {missed} cases after them are not: {error}; make room, or name a file on \
+                 another disk with --out, and run again"
+            )),
+        }
     }
 }
 

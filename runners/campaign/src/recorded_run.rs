@@ -113,7 +113,7 @@ fn judge_run(
     }
     let whole = Verdicts::of_whole_run(header, cases, catalogue);
     let mut verdicts = Verdicts { warnings, completeness, ..whole };
-    files.apply(&mut verdicts, None)?;
+    verdicts.unwritten = files.apply(&mut verdicts)?.write(&verdicts, None).err();
     Ok(verdicts)
 }
 

@@ -167,11 +167,13 @@ pub fn run(
     let catalogue = suite.catalogue;
     let mut verdicts =
         Verdicts { warnings, repeats, ..Verdicts::of_whole_run(header, judged, catalogue) };
-    if let Err(failure) = files.apply(&mut verdicts, spool.as_ref()) {
-        return Err(left(failure, partial));
-    }
-    if let Some(partial) = partial {
-        partial.remove();
+    let files = match files.apply(&mut verdicts) {
+        Ok(files) => files,
+        Err(failure) => return Err(left(failure, partial)),
+    };
+    match (files.write(&verdicts, spool.as_ref()), partial) {
+        (Ok(()), partial) => partial.into_iter().for_each(PartialRun::remove),
+        (Err(failure), partial) => verdicts.unwritten = Some(left(failure, partial)),
     }
     Ok(verdicts)
 }

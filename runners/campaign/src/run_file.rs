@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, IntoInnerError, Seek, Write};
 use std::path::Path;
 
+use allocert_harness::Error;
 use allocert_suite::RefusalCode;
 use allocert_suite::run_format::{self, Header, Judged, ReadError, Repeats, Run, Writer};
 use flate2::Compression;
@@ -73,14 +74,20 @@ pub(crate) fn write(path: &Path, file: File, contents: &Contents<'_>) -> io::Res
             encoder.map_err(IntoInnerError::into_error)?.finish()?.flush()
         }
         Format::Zstandard => {
-            let lines = BufWriter::new(tempfile::tempfile()?);
-            let lines = write_lines(lines, contents)?.into_inner();
-            let mut lines = lines.map_err(IntoInnerError::into_error)?;
-            lines.rewind()?;
+            let lines = lines_in_temporary_file(contents);
+            let lines = lines.map_err(|error| io::Error::other(Error::temporary(error)))?;
             file.write_all(&zstandard::compress(lines)?)?;
             file.flush()
         }
     }
+}
+
+/// The compressor takes what has an end that is known.
+fn lines_in_temporary_file(contents: &Contents<'_>) -> io::Result<File> {
+    let lines = write_lines(BufWriter::new(tempfile::tempfile()?), contents)?;
+    let mut lines = lines.into_inner().map_err(IntoInnerError::into_error)?;
+    lines.rewind()?;
+    Ok(lines)
 }
 
 fn write_lines<W: Write>(out: W, contents: &Contents<'_>) -> io::Result<W> {

@@ -47,6 +47,8 @@ pub struct Verdicts {
     pub repeats: Option<Repeats>,
     pub catalogue: Catalogue,
     pub completeness: Completeness,
+    /// Why a file that the user named was not written. The verdicts are whole all the same.
+    pub unwritten: Option<Failure>,
 }
 
 impl Verdicts {
@@ -59,6 +61,7 @@ impl Verdicts {
             repeats: None,
             catalogue,
             completeness: Completeness::Known,
+            unwritten: None,
         }
     }
 
@@ -73,7 +76,7 @@ impl Verdicts {
     pub(crate) fn expect(&mut self, options: &VerdictOptions) -> Result<(), Failure> {
         let cases: Vec<&PlannedCase> = self.cases.iter().map(|judged| &judged.case).collect();
         let files = VerdictFiles::open(&self.catalogue, &cases, options, &[], None)?;
-        files.apply(self, None)
+        files.apply(self)?.write(self, None)
     }
 
     #[must_use]
@@ -141,32 +144,32 @@ impl VerdictFiles {
         run.map(|run| PartialRun::begin(run.path(), header)).transpose()
     }
 
-    /// Applies the expectations and writes the files. The spool has what is not in the cases.
-    pub(crate) fn apply(
-        self,
-        verdicts: &mut Verdicts,
-        spool: Option<&Spool>,
-    ) -> Result<(), Failure> {
-        if let Some(expectations) = self.expectations {
+    /// Applies the expectations.
+    pub(crate) fn apply(mut self, verdicts: &mut Verdicts) -> Result<Self, Failure> {
+        if let Some(expectations) = self.expectations.take() {
             apply_expectations(expectations, verdicts)?;
         }
         if self.allow_not_observed {
             allow_not_observed(verdicts);
         }
-        for run in self.runs {
-            run.write_run(&Contents {
-                header: &verdicts.header,
-                judged: &verdicts.cases,
-                spool,
-                repeats: verdicts.repeats.as_ref(),
-            })?;
-        }
+        Ok(self)
+    }
+
+    /// Writes the files, each that can be written. The spool has what is not in the cases.
+    pub(crate) fn write(self, verdicts: &Verdicts, spool: Option<&Spool>) -> Result<(), Failure> {
+        let contents = Contents {
+            header: &verdicts.header,
+            judged: &verdicts.cases,
+            spool,
+            repeats: verdicts.repeats.as_ref(),
+        };
+        let runs = self.runs.into_iter().map(|run| run.write_run(&contents));
+        let mut written: Vec<Result<(), Failure>> = runs.collect();
         if let Some(junit) = self.junit {
-            let text = junit::render(&verdicts.report());
-            let text = text.map_err(Failure::harness)?;
-            junit.write_text(&text)?;
+            let text = junit::render(&verdicts.report()).map_err(Failure::harness);
+            written.push(text.and_then(|text| junit.write_text(&text)));
         }
-        Ok(())
+        written.into_iter().collect()
     }
 }
 

@@ -24,13 +24,14 @@ pub(crate) fn matrix(arguments: Matrix) -> Result<ExitCode, Failure> {
         out: arguments.out,
         expect: arguments.expect,
     };
-    let Filled { matrix, verdicts } =
+    let Filled { matrix, verdicts, unwritten } =
         exchange_matrix::run(&options, &workers, &mut ProgressBar::new())?;
-    if options.markdown.is_none() {
+    if options.markdown.is_none() || unwritten.is_some() {
         terminal::print(&matrix.markdown())?;
     }
-    match verdicts {
-        Some(verdicts) => run::show(&verdicts, Detail::Causes),
-        None => Ok(ExitCode::SUCCESS),
-    }
+    let code = match verdicts {
+        Some(verdicts) => run::show(&verdicts, Detail::Causes)?,
+        None => ExitCode::SUCCESS,
+    };
+    unwritten.map_or(Ok(code), Err)
 }

@@ -34,7 +34,8 @@ pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
     show(&run::run(&options, &workers, &mut ProgressBar::new())?, detail)
 }
 
-/// Prints the report of a judged run, and gives its exit code.
+/// Prints the report of a judged run, also where a file could not be written, and gives its exit
+/// code.
 pub(crate) fn show(verdicts: &Verdicts, detail: Detail) -> Result<ExitCode, Failure> {
     terminal::print(&render(&verdicts.report(), detail, terminal::palette()))?;
     if let Some(several) = &verdicts.repeats {
@@ -42,5 +43,8 @@ pub(crate) fn show(verdicts: &Verdicts, detail: Detail) -> Result<ExitCode, Fail
     }
     let warnings = verdicts.warnings.iter().map(|warning| format!("note: {warning}\n"));
     terminal::print(&warnings.collect::<String>())?;
-    Ok(verdicts.exit().code().into())
+    match &verdicts.unwritten {
+        Some(failure) => Err(failure.clone()),
+        None => Ok(verdicts.exit().code().into()),
+    }
 }

@@ -226,3 +226,56 @@ fn a_run_file_without_lines_ends() {
     let words = text(&refused.stderr);
     assert!(words.contains("/dev/zero:1: ") && words.contains("longer than 256 MiB"), "{words}");
 }
+
+/// A limit on the size of files ends writing as a full disk does, with another word for it.
+#[test]
+fn a_full_disk_leaves_what_was_there_and_what_was_observed_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = path(&folder, "run.jsonl");
+    fs::write(&run, "an earlier run").expect("written");
+    let program = env!("CARGO_BIN_EXE_allocert");
+    // The trace of a worker needs 16 MiB, and these cases write 20 MiB.
+    let command = format!(
+        "ulimit -f 17000; exec {program} run place reference --filter 'place/{{free,oom}}/*' \
+         --out {run}"
+    );
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &command]).env("ALLOCERT_LIBCUDA", allocert_test_support::driver());
+    let ended = shell.output().expect("bash");
+    let (printed, words) = (text(&ended.stdout), text(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(2), "{words}");
+    assert!(printed.contains("\nno violation; 46 of 47 cases ran\n"), "{printed}");
+    let unwritten = format!("allocert: error[unwritable-file]: cannot write {run}: File too large");
+    assert!(words.starts_with(&unwritten), "{words}");
+    let partial = format!("{run}.partial");
+    let kept = format!(" are in {partial}; `allocert judge --partial {partial}` judges them\n");
+    assert!(words.contains(&kept), "{words}");
+    assert!(words.ends_with(" with --out, and run again\n"), "{words}");
+
+    assert_eq!(fs::read_to_string(&run).expect("read"), "an earlier run");
+    assert_eq!(files(folder.path()), ["run.jsonl", "run.jsonl.partial"]);
+    let judged = allocert(&["judge", "--partial", &partial]);
+    assert_eq!(judged.status.code(), Some(3), "{judged:?}");
+    let last = text(&judged.stdout);
+    let last = last.lines().last().expect("a summary");
+    let ran = last.strip_prefix("no violation, but a case has no result; ").expect(last);
+    let ran: u32 = ran.split(' ').next().and_then(|count| count.parse().ok()).expect(last);
+    assert!(words.contains(&format!("the first {ran} cases that ended are in")), "{words}{last}");
+    assert!(words.contains(&format!("the {} cases after them are not: ", 46 - ran)), "{words}");
+}
+
+#[rstest]
+#[case::run(&["run", "emm", "reference", "--filter", "emm/zero/*"])]
+#[case::certify(&["certify", "nep49", "reference", "--out", "none"])]
+#[case::explore(&["explore", "nep49", "reference", "--ops", "100"])]
+fn a_folder_for_temporary_files_that_cannot_be_written_is_named(#[case] arguments: &[&str]) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
+    command.args(arguments).env("ALLOCERT_LIBCUDA", allocert_test_support::driver());
+    // Nobody can write there, not even root.
+    let output = command.env("TMPDIR", "/proc").output().expect("the program that cargo built");
+    let words = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    let expected = "allocert: error[unwritable-file]: cannot write temporary files in /proc: ";
+    assert!(words.starts_with(expected), "{words}");
+    assert!(words.ends_with("or name another folder with TMPDIR\n"), "{words}");
+}

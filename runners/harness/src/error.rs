@@ -1,8 +1,8 @@
 //! What kept the harness from its work, told so that a person knows whose fault it is and what to
 //! do next.
 
-use std::io;
 use std::path::PathBuf;
+use std::{env, io};
 
 use allocert_suite::RefusalCode;
 
@@ -48,6 +48,13 @@ pub enum Error {
     #[error("the subject {subject} cannot be loaded: the worker {how}, while it loaded it")]
     Unloadable { subject: String, how: String },
 
+    #[error(
+        "cannot write temporary files in {folder}: {source}; make room there, or name another \
+         folder with TMPDIR",
+        folder = folder.display()
+    )]
+    Temporary { folder: PathBuf, source: io::Error },
+
     #[error("cannot keep the run in {folder}: {reason}", folder = folder.display())]
     Keep { folder: PathBuf, reason: String },
 
@@ -73,6 +80,7 @@ impl Error {
             Self::Refused { .. } => AtFault::Request(RefusalCode::SubjectRefused),
             Self::Unloadable { .. } => AtFault::Request(RefusalCode::SubjectUnloadable),
             Self::Start { .. } => AtFault::Request(RefusalCode::CannotStart),
+            Self::Temporary { .. } => AtFault::Request(RefusalCode::UnwritableFile),
             Self::Keep { .. } => AtFault::Request(RefusalCode::UnusableRunFolder),
             Self::NotConnected { interpreter: true, .. } => {
                 AtFault::Request(RefusalCode::UnusablePython)
@@ -85,6 +93,12 @@ impl Error {
             | Self::NoDriver { .. }
             | Self::Interrupted => AtFault::Harness,
         }
+    }
+
+    /// Something of this program, such as a temporary file, finds no place in the folder that is
+    /// for it.
+    pub fn temporary(source: io::Error) -> Self {
+        Self::Temporary { folder: env::temp_dir(), source }
     }
 
     pub(crate) fn io(doing: impl Into<String>, source: io::Error) -> Self {

@@ -37,25 +37,34 @@ pub(crate) struct Slice {
 impl Ring {
     /// Makes a sparse file: in the folder of a run that is kept, or else in memory if there is
     /// room for it.
+    ///
+    /// # Errors
+    /// There is no room.
     pub(crate) fn for_run(run: &RunDir) -> Result<Self, Error> {
-        let mut ring = Self::create(run.path(), run.is_kept())?;
+        let mut ring =
+            Self::create(run.path(), run.is_kept()).map_err(|source| match source.kind() {
+                io::ErrorKind::StorageFull => run.unwritable(source),
+                _ => Error::io("make the trace ring", source),
+            })?;
         ring.path.disable_cleanup(run.is_kept());
         Ok(ring)
     }
 
-    fn create(run: &Path, kept: bool) -> Result<Self, Error> {
+    fn create(run: &Path, kept: bool) -> io::Result<Self> {
         let header = Header::new(CAPACITY_RECORDS).expect("a power of two");
         let shared = Path::new(SHARED_MEMORY);
         let in_memory = !kept && has_room(shared, header.file_bytes());
         let folder = if in_memory { shared } else { run };
-        let make = || {
-            let mut file =
-                Builder::new().prefix("allocert-").suffix(".trace").tempfile_in(folder)?;
-            file.write_all(&header.encode())?;
-            file.as_file().set_len(header.file_bytes())?;
-            Ok(file.into_parts())
-        };
-        let (file, path) = make().map_err(|source| Error::io("make the trace ring", source))?;
+        if !in_memory && !has_room(run, header.file_bytes()) {
+            // A subject that writes where there is no room is ended by a signal.
+            let mib = (2 * header.file_bytes()) >> 20;
+            let words = format!("the trace of a worker needs {mib} MiB that are free");
+            return Err(io::Error::new(io::ErrorKind::StorageFull, words));
+        }
+        let mut file = Builder::new().prefix("allocert-").suffix(".trace").tempfile_in(folder)?;
+        file.write_all(&header.encode())?;
+        file.as_file().set_len(header.file_bytes())?;
+        let (file, path) = file.into_parts();
         Ok(Self { file, path, cursor: 0 })
     }
 

@@ -1,10 +1,10 @@
 //! The folder of one run: the recording driver under the names that libraries look for, the Python
 //! worker, and a socket for each worker. It is gone when the value is dropped, unless it is kept.
 
-use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fs, io};
 
 use tempfile::TempDir;
 
@@ -33,10 +33,9 @@ impl RunDir {
     /// Lays out a temporary folder around `driver`, the path of the recording driver.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be made.
+    /// [`Error::Temporary`] when it cannot be made.
     pub fn create(driver: &Path) -> Result<Self, Error> {
-        let folder =
-            temporary().map_err(|source| Error::io("make the run's temporary folder", source))?;
+        let folder = temporary().map_err(Error::temporary)?;
         Self::lay_out(Folder::Temporary(folder), driver)
     }
 
@@ -65,9 +64,10 @@ impl RunDir {
 
     fn lay_out(folder: Folder, driver: &Path) -> Result<Self, Error> {
         let run = Self { folder, workers: AtomicUsize::new(0) };
-        run.link_driver(driver).map_err(|source| {
-            Error::io(format!("link the recording driver {}", driver.display()), source)
+        let driver = driver.canonicalize().map_err(|source| {
+            Error::io(format!("find the recording driver {}", driver.display()), source)
         })?;
+        run.link_driver(&driver).map_err(|source| run.unwritable(source))?;
         run.write(WORKER, PYTHON_WORKER)?;
         Ok(run)
     }
@@ -75,14 +75,14 @@ impl RunDir {
     /// Writes files given as `(name, text)` into a folder of this name, for an interpreter to find.
     ///
     /// # Errors
-    /// [`Error::Io`] when one of them cannot be written.
+    /// [`Error::Temporary`] or [`Error::Keep`] when one of them cannot be written.
     pub fn write(&self, folder: &str, files: &[(&str, &str)]) -> Result<PathBuf, Error> {
         let folder = self.path().join(folder);
         for (name, text) in files {
             let path = folder.join(name);
             let written = fs::create_dir_all(path.parent().unwrap_or(&folder))
                 .and_then(|()| fs::write(&path, text));
-            written.map_err(|source| Error::io(format!("write {}", path.display()), source))?;
+            written.map_err(|source| self.unwritable(source))?;
         }
         Ok(folder)
     }
@@ -91,6 +91,19 @@ impl RunDir {
         match &self.folder {
             Folder::Temporary(folder) => folder.path(),
             Folder::Kept(folder) => folder,
+        }
+    }
+
+    /// What is said of a file that could not be written here.
+    pub(crate) fn unwritable(&self, source: io::Error) -> Error {
+        match &self.folder {
+            Folder::Temporary(folder) => {
+                let parent = folder.path().parent().unwrap_or(folder.path());
+                Error::Temporary { folder: parent.to_owned(), source }
+            }
+            Folder::Kept(folder) => {
+                Error::Keep { folder: folder.clone(), reason: source.to_string() }
+            }
         }
     }
 
@@ -114,15 +127,14 @@ impl RunDir {
         self.path().join(format!("worker-{}.socket", self.workers.fetch_add(1, Ordering::Relaxed)))
     }
 
-    fn link_driver(&self, driver: &Path) -> std::io::Result<()> {
-        let driver = driver.canonicalize()?;
+    fn link_driver(&self, driver: &Path) -> io::Result<()> {
         fs::create_dir(self.library_folder())?;
-        symlink(&driver, self.library_folder().join("libcuda.so"))?;
-        symlink(&driver, self.library_folder().join("libcuda.so.1"))
+        symlink(driver, self.library_folder().join("libcuda.so"))?;
+        symlink(driver, self.library_folder().join("libcuda.so.1"))
     }
 }
 
-fn temporary() -> std::io::Result<TempDir> {
+fn temporary() -> io::Result<TempDir> {
     let folder = TempDir::with_prefix("allocert-")?;
     if folder.path().as_os_str().len() <= LONGEST_FOLDER_BYTES {
         return Ok(folder);

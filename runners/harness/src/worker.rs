@@ -44,8 +44,7 @@ impl Worker {
         let Request { launch, run, interrupt, .. } = request;
         let ring = Ring::for_run(run)?;
         let socket = run.socket();
-        let listener =
-            listen(&socket).map_err(|source| Error::io("listen on the worker's socket", source))?;
+        let listener = listen(&socket).map_err(|source| run.unwritable(source))?;
         let mut process = Process::spawn(launch, launch.command(run, &socket, ring.path()))?;
         let limit = request.limit(launch.connect_timeout);
         let stream = process.wait_for(&listener, limit, interrupt)?;
