@@ -1,6 +1,6 @@
-//! Brings an expectation file up to date: entries that are not true any more go, new violations and
-//! cases that are not observed come. All other lines, comments too, stay as they are, and all lines
-//! end as the first one does.
+//! Brings an expectation file up to date: entries that are not true any more go, with the comments
+//! directly above them; new violations and cases that are not observed come. All other lines,
+//! comments too, stay as they are, and all lines end as the first one does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub fn update(file: &ExpectationFile, text: &str, judgements: &[&Judgement]) -> 
     let stale: BTreeSet<usize> = stale.map(|entry| item_start(&lines, entry.line)).collect();
     let mut gone: BTreeSet<usize> = BTreeSet::new();
     for start in &stale {
-        gone.extend(*start..item_end(&lines, *start, &starts));
+        gone.extend(comment_start(&lines, *start)..item_end(&lines, *start, &starts));
     }
     let (violations, unseen) = (new_violations(file, judgements), new_unseen(file, judgements));
     let behind = starts.last().map(|last| item_end(&lines, *last, &starts));
@@ -121,6 +121,12 @@ fn entries(
 fn item_start(lines: &[&str], line: usize) -> usize {
     let at = line.saturating_sub(1).min(lines.len().saturating_sub(1));
     (0..=at).rev().find(|at| lines[*at].trim_start().starts_with('-')).unwrap_or(at)
+}
+
+/// Where the comment begins that stands directly above the item: the item where there is none.
+fn comment_start(lines: &[&str], start: usize) -> usize {
+    let above = lines[..start].iter().rev();
+    start - above.take_while(|line| line.trim_start().starts_with('#')).count()
 }
 
 /// Where it ends: at the next item, at the next field of the file or at the end. Comments and empty

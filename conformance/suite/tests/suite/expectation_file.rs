@@ -324,14 +324,13 @@ fn a_file_keeps_its_ends_of_lines(#[case] judgement: Judgement) {
 }
 
 #[test]
-fn an_entry_that_is_not_true_any_more_goes_and_comments_stay() {
+fn an_entry_that_is_not_true_any_more_goes_with_its_comment_and_others_stay() {
     let (text, removed, added) = updated(COMMENTED, &[clean()]);
     assert_eq!((removed, added), (1, 0));
     insta::assert_snapshot!(text, @r#"
     # About mine.
     subject: mine
     expected:
-      # It keeps a pool.
 
       # The next one is about another case.
       - requirement: EMM-CHECK-LEAK
@@ -339,6 +338,18 @@ fn an_entry_that_is_not_true_any_more_goes_and_comments_stay() {
         reason: another
     seen_on: mine 1.0
     "#);
+}
+
+/// A blank line parts a comment from the entry below it.
+#[rstest]
+#[case::of_the_file("# About all.\n\n  # It keeps\n  # a pool.\n", "# About all.\n\n")]
+#[case::parted("  # It keeps a pool.\n\n", "  # It keeps a pool.\n\n")]
+#[case::none("", "")]
+fn a_comment_goes_with_the_entry_that_it_stands_above(#[case] above: &str, #[case] left: &str) {
+    let text = COMMENTED.replace("  # It keeps a pool.\n", above);
+    let expected = format!("expected:\n{left}\n  # The next one is about another case.\n");
+    let (updated, ..) = updated(&text, &[clean()]);
+    assert!(updated.contains(&expected), "{updated}");
 }
 
 #[test]
