@@ -10,6 +10,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 
 use crate::expectation_conditions::{Conditions, Details, When, WrongCondition, other_versions};
+use crate::expectation_subject::Subjects;
 use crate::plan::SWEPT;
 use crate::run_format::DriverInfo;
 use crate::verdict::{Finding, Judgement, Verdict};
@@ -18,13 +19,15 @@ use crate::verdict::{Finding, Judgement, Verdict};
 #[derive(Debug, Clone)]
 pub struct ExpectationFile {
     pub file: String,
-    /// Which subject it is about.
-    pub subject: String,
+    /// Which subjects it is about; any where it names none.
+    pub subjects: Subjects,
     /// The versions on which the list was last found to be right.
     pub seen_on: String,
     pub entries: Vec<Entry>,
     /// The line of every entry, also of those that the profile leaves out.
     pub entry_lines: Vec<usize>,
+    /// The line that names the subjects.
+    subject_line: usize,
     /// All cases of the side, of which a run may have selected some. Empty until they are known.
     cases: Vec<String>,
 }
@@ -58,7 +61,8 @@ pub struct Entry {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    subject: String,
+    #[serde(default)]
+    subject: Option<Spanned<Subjects>>,
     seen_on: String,
     expected: Vec<Spanned<Listed>>,
 }
@@ -104,12 +108,34 @@ impl ExpectationFile {
         entries.retain(|entry| !entry.requirement().is_some_and(|id| catalogue.leaves_out(id)));
         Ok(Self {
             file: file.to_owned(),
-            subject,
+            subject_line: subject.as_ref().map_or(0, Spanned::line),
+            subjects: subject.map(|subject| subject.value).unwrap_or_default(),
             seen_on,
             entries,
             entry_lines,
             cases: Vec::new(),
         })
+    }
+
+    /// Refuses a file about another subject than that of a run, as its header names it. `text` is
+    /// what the file was read from.
+    ///
+    /// # Errors
+    /// The file names subjects, and not this one.
+    pub fn check_subject(&self, text: &str, argument: &str) -> Result<(), Box<Refusal>> {
+        if self.subjects.include(argument) {
+            return Ok(());
+        }
+        let document = Document { noun: "expectation file", file: &self.file, text };
+        let meant = self.subjects.words();
+        let message = format!("it is about the subject {meant}, and this is {argument}");
+        let line = self.subject_line;
+        let mut refusal = document.refuse_word(RefusalCode::OtherSubject, line, "subject", message);
+        refusal.help = Some(format!(
+            "give the file of this subject, or write `subject: {argument}` if this one lists what \
+             is known of it"
+        ));
+        Err(refusal)
     }
 
     /// Each library of which the run has another version than the list was found to be right on,

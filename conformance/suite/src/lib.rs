@@ -32,6 +32,7 @@ pub mod exit;
 pub mod expectation;
 pub mod expectation_conditions;
 pub mod expectation_file;
+pub mod expectation_subject;
 pub mod expectation_update;
 mod fact_names;
 pub mod fixture;

@@ -88,6 +88,17 @@ pub struct Subject {
     pub details: BTreeMap<String, Value>,
 }
 
+/// Stands between a subject and how it is called.
+pub(crate) const ABI: &str = " --abi ";
+
+impl Subject {
+    /// What [`Subject::argument`] is for a subject of the command line, with its ABI if it has one.
+    #[must_use]
+    pub fn argument_of(subject: &str, abi: Option<&str>) -> String {
+        abi.map_or_else(|| subject.to_owned(), |abi| format!("{subject}{ABI}{abi}"))
+    }
+}
+
 /// A file, by its name and its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

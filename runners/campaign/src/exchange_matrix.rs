@@ -82,7 +82,7 @@ pub fn run(
     }
     let (patterns, suite) = (patterns(options.filter.as_deref())?, Suite::of(&[])?);
     if let Some(path) = &options.expect {
-        verdict_reports::check_expectations(&suite.catalogue, path)?;
+        verdict_reports::check_expectations(&suite.catalogue, MATRIX, path)?;
     }
     options.out.as_deref().map(run_file::check_name).transpose()?;
     let files = [&options.html, &options.markdown, &options.out];
@@ -135,6 +135,9 @@ fn patterns(filter: Option<&str>) -> Result<Vec<Pattern>, Failure> {
     }
     Ok(taken)
 }
+
+/// What an expectation file names as its subject.
+const MATRIX: &str = "matrix";
 
 /// What all pairs are run with.
 struct Filler<'a> {
@@ -306,7 +309,7 @@ impl Filler<'_> {
             interface: INTERFACE.to_owned(),
             profile: None,
             subject: run_format::Subject {
-                argument: "matrix".to_owned(),
+                argument: MATRIX.to_owned(),
                 flavor: "python".to_owned(),
                 ..Default::default()
             },

@@ -20,6 +20,7 @@ use allocert_suite::nouns::Need;
 use allocert_suite::observation::Observation;
 use allocert_suite::offer::Offer;
 use allocert_suite::plan::{Part, PlannedCase};
+use allocert_suite::run_format::Subject as RecordedSubject;
 use allocert_suite::verdict::{Judgement, Verdict};
 use allocert_suite::{Catalogue, Level, RefusalCode, Requirement, Side, judge};
 
@@ -87,7 +88,9 @@ pub fn explore(
     let offer = harness.loaded().offer(&Machine::simulated());
     let mut search = Search::new(options, side, &suite, offer)?;
     if let Some(path) = &options.expect {
-        search.leave_out(listed_requirements(&suite.catalogue, path, harness.loaded())?);
+        let subject = RecordedSubject::argument_of(&options.subject, options.abi.as_deref());
+        let subject = (subject.as_str(), harness.loaded());
+        search.leave_out(listed_requirements(&suite.catalogue, subject, path)?);
     }
     search.drop_declined(&mut harness)?;
 

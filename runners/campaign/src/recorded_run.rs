@@ -107,7 +107,8 @@ fn judge_run(
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
     let known: Vec<&PlannedCase> =
         known.iter().chain(cases.iter().map(|judged| &judged.case)).collect();
-    let files = VerdictFiles::open(&catalogue, &known, options, &[], Some(path))?;
+    let subject = &header.subject.argument;
+    let files = VerdictFiles::open(&catalogue, subject, &known, options, &[], Some(path))?;
     for judged in &mut cases {
         judge_again(&catalogue, judged);
     }

@@ -131,7 +131,8 @@ pub fn run(
         _ => None,
     };
     let all: Vec<&PlannedCase> = suite.cases_of(side).collect();
-    let files = VerdictFiles::open(&suite.catalogue, &all, &options.verdict, &out, library)?;
+    let (argument, verdict) = (argument(options), &options.verdict);
+    let files = VerdictFiles::open(&suite.catalogue, &argument, &all, verdict, &out, library)?;
 
     let (mut request, machine) = request(options, workers, subject, run_dir)?;
     request.end = end;
@@ -321,6 +322,11 @@ fn check_driver(options: &RunOptions) -> Result<(), Failure> {
     }
 }
 
+/// The subject as the command line names it.
+fn argument(options: &RunOptions) -> String {
+    run_format::Subject::argument_of(&options.subject, options.abi.as_deref())
+}
+
 fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loaded) -> Header {
     let flavor = match loaded.flavor {
         Flavor::Native => "native",
@@ -333,10 +339,7 @@ fn header(suite: &Suite, options: &RunOptions, machine: &Machine, loaded: &Loade
         interface: options.side.clone(),
         profile: suite.catalogue.chosen().map(|profile| profile.name.clone()),
         subject: run_format::Subject {
-            argument: match &options.abi {
-                Some(abi) => format!("{} --abi {abi}", options.subject),
-                None => options.subject.clone(),
-            },
+            argument: argument(options),
             flavor: flavor.to_owned(),
             capabilities: loaded.capabilities.clone(),
             details: loaded.subject.clone().into_iter().collect(),

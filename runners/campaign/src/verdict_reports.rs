@@ -75,7 +75,8 @@ impl Verdicts {
     /// Applies the expectation file of the options to cases that belong to no side's fixtures.
     pub(crate) fn expect(&mut self, options: &VerdictOptions) -> Result<(), Failure> {
         let cases: Vec<&PlannedCase> = self.cases.iter().map(|judged| &judged.case).collect();
-        let files = VerdictFiles::open(&self.catalogue, &cases, options, &[], None)?;
+        let subject = &self.header.subject.argument;
+        let files = VerdictFiles::open(&self.catalogue, subject, &cases, options, &[], None)?;
         files.apply(self)?.write(self, None)
     }
 
@@ -104,16 +105,18 @@ struct Expectations {
 }
 
 impl VerdictFiles {
-    /// `cases` are all that the side has, whichever of them run.
+    /// `cases` are all that the side has, whichever of them run. `subject` is as the header of the
+    /// run names it.
     pub(crate) fn open(
         catalogue: &Catalogue,
+        subject: &str,
         cases: &[&PlannedCase],
         options: &VerdictOptions,
         runs: &[Option<&Path>],
         input: Option<&Path>,
     ) -> Result<Self, Failure> {
         let expectations = options.expect.as_deref();
-        let read = |path| read(catalogue, cases, path, options.update_expectations);
+        let read = |path| read(catalogue, subject, cases, path, options.update_expectations);
         let files = Self {
             expectations: expectations.map(read).transpose()?,
             allow_not_observed: options.allow_not_observed,
@@ -195,11 +198,7 @@ fn has_no_result(judged: &Judged) -> bool {
 
 fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Result<(), Failure> {
     let Expectations { text, file, output } = expectations;
-    let (name, meant, subject) = (&file.file, &file.subject, &verdicts.header.subject.argument);
-    if meant != subject {
-        let note = format!("{name} is about the subject {meant}, and this is {subject}");
-        verdicts.warnings.push(clean(&note));
-    }
+    let name = &file.file;
     let (driver, details) = (&verdicts.header.driver, &verdicts.header.subject.details);
     let others = file.other_versions(details);
     if !others.is_empty() {
@@ -219,16 +218,12 @@ fn apply_expectations(expectations: Expectations, verdicts: &mut Verdicts) -> Re
         };
         verdicts.warnings.push(clean(&note));
     }
-    let why_not = if meant != subject {
-        Some("it is about another subject")
-    } else {
-        verdicts.cases.iter().any(has_no_result).then_some("a case has no result")
-    };
-    if let (Some(why_not), Some(_)) = (why_not, &output) {
-        let note = format!("{name} is not updated: {why_not}");
+    let is_decided = !verdicts.cases.iter().any(has_no_result);
+    if output.is_some() && !is_decided {
+        let note = format!("{name} is not updated: a case has no result");
         verdicts.warnings.push(clean(&note));
     }
-    if let Some(output) = output.filter(|_| why_not.is_none()) {
+    if let Some(output) = output.filter(|_| is_decided) {
         let judgements: Vec<&Judgement> =
             verdicts.cases.iter().map(|judged| &judged.judgement).collect();
         let update = expectation_update::update(&applying, &text, &judgements);
@@ -286,11 +281,11 @@ fn read_updated(
 /// cases it names.
 pub(crate) fn listed_requirements(
     catalogue: &Catalogue,
+    (subject, loaded): (&str, &Loaded),
     path: &Path,
-    subject: &Loaded,
 ) -> Result<BTreeSet<String>, Failure> {
-    let file = check_expectations(catalogue, path)?;
-    let details = subject.subject.clone().into_iter().collect();
+    let file = check_expectations(catalogue, subject, path)?;
+    let details = loaded.subject.clone().into_iter().collect();
     let (applying, _) = file.for_run(&DriverInfo::simulated(), &details);
     let requirements = applying.entries.iter().filter_map(Entry::requirement);
     Ok(requirements.map(str::to_owned).collect())
@@ -299,34 +294,40 @@ pub(crate) fn listed_requirements(
 /// Reads an expectation file whose cases are not known yet.
 pub(crate) fn check_expectations(
     catalogue: &Catalogue,
+    subject: &str,
     path: &Path,
 ) -> Result<ExpectationFile, Failure> {
     let text = text_file::read("expectation file", path)?;
     let file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
+    file.check_subject(&text, subject)?;
     file.check_dates(&text, clock::today())?;
     Ok(file)
 }
 
-/// Reads an expectation file about some of these cases, which are all cases of the side.
+/// Reads an expectation file about this subject and some of these cases, which are all cases of the
+/// side.
 ///
 /// # Errors
 /// A refusal of the file.
 pub fn read_expectations(
     catalogue: &Catalogue,
+    subject: &str,
     cases: &[&PlannedCase],
     path: &Path,
 ) -> Result<ExpectationFile, Failure> {
-    Ok(read(catalogue, cases, path, false)?.file)
+    Ok(read(catalogue, subject, cases, path, false)?.file)
 }
 
 fn read(
     catalogue: &Catalogue,
+    subject: &str,
     cases: &[&PlannedCase],
     path: &Path,
     is_updated: bool,
 ) -> Result<Expectations, Failure> {
     let text = text_file::read("expectation file", path)?;
     let mut file = ExpectationFile::read(&path.display().to_string(), &text, catalogue)?;
+    file.check_subject(&text, subject)?;
     let cases: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     file.check_cases(&text, &cases)?;
     file.check_dates(&text, clock::today())?;

@@ -32,7 +32,6 @@ use std::sync::Arc;
 use allocert_campaign::{Failure, Suite, Workers, find_side, profiles, read_expectations, tell};
 use allocert_harness::{AloneLock, Interrupt, Machine, Subject};
 use allocert_suite::Side;
-use allocert_suite::report::clean;
 use libtest_mimic::Arguments;
 
 use crate::known::Known;
@@ -136,15 +135,9 @@ fn test(interface: &str, argument: &str, options: &Options) -> Result<ExitCode, 
     Ok(if stale.is_empty() { exit } else { FAILED.into() })
 }
 
-/// Reads the expectation file. A note says if it is about another subject.
 fn known(suite: &Suite, subject: &str, path: &Path) -> Result<Known, Failure> {
     let cases: Vec<_> = suite.cases.iter().collect();
-    let file = read_expectations(&suite.catalogue, &cases, path)?;
-    if file.subject != subject {
-        let (name, meant) = (&file.file, &file.subject);
-        tell(clean(&format!("{name} is about the subject {meant}, and this is {subject}")));
-    }
-    Ok(Known::new(file))
+    Ok(Known::new(read_expectations(&suite.catalogue, subject, &cases, path)?))
 }
 
 /// Cargo puts a crate's library beside its test executables, or one folder above.

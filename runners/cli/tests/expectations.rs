@@ -106,13 +106,32 @@ fn what_cannot_be_updated_stays(#[case] entries: &str, #[case] more: &[&str], #[
     assert_eq!(fs::read_to_string(&file).expect("read"), before);
 }
 
-#[test]
-fn a_file_about_another_subject_is_not_updated() {
+#[rstest]
+#[case::run(&[])]
+#[case::update(&["--update-expectations"])]
+fn a_file_about_another_subject_is_refused(#[case] more: &[&str]) {
     let (_folder, file) = expectations_of(ABORTS, KNOWN);
     let before = fs::read_to_string(&file).expect("read");
-    let (_, printed, _) = run(&["--expect", &file.display().to_string(), "--update-expectations"]);
-    assert!(printed.contains(" is not updated: it is about another subject"), "{printed}");
+    let path = file.display().to_string();
+    let (code, printed, words) = run(&[&["--expect", &path], more].concat());
+    assert_eq!((code, printed.as_str()), (Some(2), ""), "{words}");
+    let [meant, given] = [subject(ABORTS), subject(TRUSTS_SIZE)];
+    let expected = format!("[other-subject]: it is about the subject {meant}, and this is {given}");
+    assert!(words.contains(&expected) && words.contains(&format!("{path}:2:1")), "{words}");
+    assert!(words.contains(&format!("write `subject: {given}` if this one lists")), "{words}");
     assert_eq!(fs::read_to_string(&file).expect("read"), before);
+}
+
+#[test]
+fn a_library_is_the_same_subject_in_each_folder() {
+    let elsewhere = format!("subject: ./build/liballocert_mutants.so:{TRUSTS_SIZE}\n");
+    for subject in [&elsewhere, ""] {
+        let (_folder, file) = expectations("");
+        let text = format!("{subject}seen_on: today\nexpected:{KNOWN}");
+        fs::write(&file, text).expect("written");
+        let (code, printed, words) = run(&["--expect", &file.display().to_string()]);
+        assert_eq!((code, words.as_str()), (Some(0), ""), "{printed}");
+    }
 }
 
 #[test]

@@ -380,3 +380,36 @@ fn a_file_can_lose_its_last_entry_and_get_its_first() {
     assert!(text.contains("expected:\n  - requirement: EMM-CHECK-LEAK\n    cases:\n"), "{text}");
     assert_eq!(applied(&text, vec![leaking()]), [Verdict::ExpectedViolation]);
 }
+
+#[rstest]
+#[case::same("mine:Manager", "mine:Manager", true)]
+#[case::module_alone("mine", "mine:Manager", false)]
+#[case::folder("./libpool.so", "/build/release/libpool.so", true)]
+#[case::no_folder("libpool.so:table", "target/debug/libpool.so:table", true)]
+#[case::symbol("libpool.so:table", "./libpool.so:other", false)]
+#[case::no_symbol("libpool.so", "./libpool.so:other", false)]
+#[case::library("./libpool.so", "./libpool2.so", false)]
+#[case::abi("./lib.so --abi torch:a,b", "/lib/lib.so --abi torch:a,b", true)]
+#[case::each_abi("./lib.so", "/lib/lib.so --abi torch:a,b", true)]
+#[case::other_abi("./lib.so --abi torch:a,b", "./lib.so --abi torch:c,d", false)]
+#[case::no_abi("./lib.so --abi torch:a,b", "./lib.so", false)]
+#[case::several("[mine, yours]", "yours", true)]
+#[case::neither("[mine, yours]", "theirs", false)]
+fn a_file_is_about_the_subjects_that_it_names(
+    #[case] meant: &str,
+    #[case] argument: &str,
+    #[case] is_about: bool,
+) {
+    let text = LISTED.replace("subject: mine", &format!("subject: {meant}"));
+    let file = ExpectationFile::read("expect.yaml", &text, &catalogue());
+    let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
+    assert_eq!(file.check_subject(&text, argument).is_ok(), is_about);
+}
+
+#[test]
+fn a_file_without_a_subject_is_about_each() {
+    let text = LISTED.replace("subject: mine\n", "");
+    let file = ExpectationFile::read("expect.yaml", &text, &catalogue());
+    let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
+    assert!(file.check_subject(&text, "mine").is_ok() && !text.contains("subject"));
+}
