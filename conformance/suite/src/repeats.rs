@@ -45,16 +45,20 @@ impl Repeats {
     /// The cases that had several verdicts, those that failed most often first.
     #[must_use]
     pub fn flaky(&self) -> Vec<Flaky<'_>> {
-        let several = self.verdicts.iter().filter(|(_, verdicts)| verdicts.len() > 1);
-        let mut flaky: Vec<Flaky<'_>> = several
-            .map(|(case, verdicts)| {
-                let of = verdicts.values().sum();
-                let failed = of - verdicts.get(Verdict::Conforms.name()).copied().unwrap_or(0);
-                Flaky { case, verdicts, failed, of, interval: wilson(failed, of) }
-            })
-            .collect();
+        let cases = self.verdicts.keys();
+        let mut flaky: Vec<Flaky<'_>> = cases.filter_map(|case| self.flaky_case(case)).collect();
         flaky.sort_by_key(|flaky| (Reverse(flaky.failed), flaky.case));
         flaky
+    }
+
+    /// The case if it had several verdicts.
+    #[must_use]
+    pub fn flaky_case(&self, case: &str) -> Option<Flaky<'_>> {
+        let (case, verdicts) = self.verdicts.get_key_value(case)?;
+        let of = verdicts.values().sum();
+        let failed = of - verdicts.get(Verdict::Conforms.name()).copied().unwrap_or(0);
+        let flaky = Flaky { case, verdicts, failed, of, interval: wilson(failed, of) };
+        (verdicts.len() > 1).then_some(flaky)
     }
 }
 

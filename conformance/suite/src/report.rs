@@ -41,7 +41,8 @@ mod verdict_counts;
 use allocert_requirements::Catalogue;
 
 use crate::exit::Exit;
-use crate::run_format::{Header, Judged, Selection};
+use crate::repeats::Flaky;
+use crate::run_format::{Header, Judged, Repeats, Selection};
 
 /// What every report of a run is made from.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +51,8 @@ pub struct Report<'a> {
     pub cases: &'a [Judged],
     pub catalogue: &'a Catalogue,
     pub completeness: Completeness,
+    /// The verdicts of each repeat, if the cases were run several times.
+    pub repeats: Option<&'a Repeats>,
 }
 
 /// Whether a run has all cases that its header names.
@@ -71,6 +74,11 @@ impl Report<'_> {
             Exit::Conforms if self.completeness == Completeness::Unknown => Exit::NotObserved,
             exit => exit,
         }
+    }
+
+    /// The case among those whose verdict was not the same in all repeats.
+    fn flaky(&self, case: &str) -> Option<Flaky<'_>> {
+        self.repeats?.flaky_case(case)
     }
 
     /// Which part of a suite the run shows, unless it shows all of this one.

@@ -53,9 +53,7 @@ pub fn case<'r>(run: &'r Run, id: &str) -> Result<&'r Judged, Failure> {
 /// # Errors
 /// What is wrong with the run file or the options.
 pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
-    let Run { header, cases, footer } = run_file::read(path)?;
-    let verdicts = judge_run(path, header, cases, options)?;
-    Ok(Verdicts { repeats: footer.repeats, ..verdicts })
+    judge_run(path, run_file::read(path)?, options)
 }
 
 /// As [`judge`], for a run that was interrupted. The verdict of cases that had not ended is
@@ -64,7 +62,7 @@ pub fn judge(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure>
 /// # Errors
 /// As [`judge`], or this program has another suite, so that the missing cases are not known.
 pub fn judge_partial(path: &Path, options: &VerdictOptions) -> Result<Verdicts, Failure> {
-    let Run { header, cases, .. } = run_file::read_partial(path)?;
+    let Run { header, cases, footer } = run_file::read_partial(path)?;
     let side = Side::by_name(&header.interface);
     let suite = Suite::of(side.as_slice())?;
     let (Some(side), Some(selection)) = (side, &header.selection) else {
@@ -89,15 +87,11 @@ pub fn judge_partial(path: &Path, options: &VerdictOptions) -> Result<Verdicts, 
         cases.push(recorded.remove(&case.id).unwrap_or_else(interrupted));
     }
     cases.extend(recorded.into_values());
-    judge_run(path, header, cases, options)
+    judge_run(path, Run { header, cases, footer }, options)
 }
 
-fn judge_run(
-    path: &Path,
-    mut header: Header,
-    mut cases: Vec<Judged>,
-    options: &VerdictOptions,
-) -> Result<Verdicts, Failure> {
+fn judge_run(path: &Path, run: Run, options: &VerdictOptions) -> Result<Verdicts, Failure> {
+    let Run { mut header, mut cases, footer } = run;
     let suite = suite_of(path, &header, &cases)?;
     let unknown = unknown_cases(path, &header, &suite);
     let completeness = completeness(unknown.as_ref());
@@ -113,7 +107,7 @@ fn judge_run(
         judge_again(&catalogue, judged);
     }
     let whole = Verdicts::of_whole_run(header, cases, catalogue);
-    let mut verdicts = Verdicts { warnings, completeness, ..whole };
+    let mut verdicts = Verdicts { warnings, completeness, repeats: footer.repeats, ..whole };
     verdicts.unwritten = files.apply(&mut verdicts)?.write(&verdicts, None).err();
     Ok(verdicts)
 }
@@ -150,6 +144,7 @@ pub fn report(
             cases: &run.cases,
             catalogue: &catalogue,
             completeness: *completeness,
+            repeats: run.footer.repeats.as_ref(),
         })
         .collect();
     let text = format::render(format, &reports, palette).map_err(Failure::harness)?;

@@ -68,8 +68,9 @@ impl Verdicts {
     /// What a renderer takes.
     #[must_use]
     pub fn report(&self) -> Report<'_> {
-        let Self { header, cases, catalogue, completeness, .. } = self;
-        Report { header, cases, catalogue, completeness: *completeness }
+        let Self { header, cases, catalogue, completeness, repeats, .. } = self;
+        let (completeness, repeats) = (*completeness, repeats.as_ref());
+        Report { header, cases, catalogue, completeness, repeats }
     }
 
     /// Applies the expectation file of the options to cases that belong to no side's fixtures.

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use allocert_campaign::run::{self, RunOptions};
 use allocert_campaign::{Failure, Verdicts};
-use allocert_suite::report::repeats;
 use allocert_suite::report::terminal::{Detail, render};
 
 use crate::arguments::Run;
@@ -38,9 +37,6 @@ pub(crate) fn run(arguments: Run) -> Result<ExitCode, Failure> {
 /// code.
 pub(crate) fn show(verdicts: &Verdicts, detail: Detail) -> Result<ExitCode, Failure> {
     terminal::print(&render(&verdicts.report(), detail, terminal::palette()))?;
-    if let Some(several) = &verdicts.repeats {
-        terminal::print(&repeats::render(several, terminal::palette()))?;
-    }
     let warnings = verdicts.warnings.iter().map(|warning| format!("note: {warning}\n"));
     terminal::print(&warnings.collect::<String>())?;
     match &verdicts.unwritten {

@@ -1,11 +1,11 @@
 //! CTRF, the Common Test Report Format: one JSON document.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::report::Report;
 use crate::report::outcome::{self, Outcome};
+use crate::report::{Report, repeats};
 use crate::run_format::{Header, Judged};
 
 /// The version of the format that is written.
@@ -22,7 +22,7 @@ pub fn render(report: &Report<'_>) -> String {
         "generatedBy": "allocert",
         "results": {
             "tool": {"name": "allocert", "version": report.header.allocert},
-            "summary": summary(report.header, &tests),
+            "summary": summary(report, &tests),
             "tests": tests,
             "environment": {"extra": environment(report.header)},
         },
@@ -39,12 +39,12 @@ fn environment(header: &Header) -> Value {
     })
 }
 
-fn summary(header: &Header, tests: &[Value]) -> Value {
+fn summary(report: &Report<'_>, tests: &[Value]) -> Value {
     let count = |status: &str| tests.iter().filter(|test| test["status"] == status).count();
     let durations = tests.iter().filter_map(|test| test["duration"].as_u64());
     // Cases run side by side, so the sum is the most that the run can have taken.
-    let start = header.started_unix_ms.unwrap_or_default();
-    json!({
+    let start = report.header.started_unix_ms.unwrap_or_default();
+    let mut summary = json!({
         "tests": tests.len(),
         "passed": count("passed"),
         "failed": count("failed"),
@@ -53,7 +53,11 @@ fn summary(header: &Header, tests: &[Value]) -> Value {
         "other": count("other"),
         "start": start,
         "stop": start + durations.sum::<u64>(),
-    })
+    });
+    if report.repeats.is_some() {
+        summary["flaky"] = json!(tests.iter().filter(|test| test["flaky"] == true).count());
+    }
+    summary
 }
 
 fn test(report: &Report<'_>, judged: &Judged) -> Value {
@@ -76,5 +80,21 @@ fn test(report: &Report<'_>, judged: &Judged) -> Value {
     test.insert("tags".to_owned(), json!(requirements));
     test.extend(message.map(|message| ("message".to_owned(), json!(message))));
     test.extend(trace.map(|trace| ("trace".to_owned(), json!(trace))));
+    test.extend(of_repeats(report, &case.id));
     Value::Object(test)
+}
+
+/// How often the case was run again, and its verdicts if it had several. Its status is the worst.
+fn of_repeats(report: &Report<'_>, case: &str) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let Some(several) = report.repeats else { return fields };
+    let of: u32 = several.verdicts.get(case).into_iter().flat_map(BTreeMap::values).sum();
+    let flaky = several.flaky_case(case);
+    fields.insert("retries".to_owned(), json!(of.saturating_sub(1)));
+    fields.insert("flaky".to_owned(), json!(flaky.is_some()));
+    if let Some(flaky) = flaky {
+        let extra = json!({"repeats": repeats::share(&flaky), "verdicts": flaky.verdicts});
+        fields.insert("extra".to_owned(), extra);
+    }
+    fields
 }

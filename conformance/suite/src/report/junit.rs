@@ -10,7 +10,7 @@ use quick_junit::{
 };
 
 use crate::report::outcome::{self, Outcome};
-use crate::report::{Report, clean};
+use crate::report::{Report, clean, repeats};
 use crate::run_format::Judged;
 
 /// The whole file.
@@ -53,6 +53,8 @@ fn suite<'s>(
         suite.add_property(Property::new("suite", &header.suite));
         suite
             .add_properties(header.profile.iter().map(|profile| Property::new("profile", profile)));
+        let count = report.repeats.map(|several| several.count.to_string());
+        suite.add_properties(count.map(|count| Property::new("repeats", &count)));
         suites.push(suite);
         suites.len() - 1
     });
@@ -78,6 +80,9 @@ fn test_case(report: &Report<'_>, judged: &Judged) -> TestCase {
     for requirement in case.requirements().collect::<BTreeSet<_>>() {
         test.add_property(Property::new("requirement", requirement));
     }
+    // What the standard has, `flakyFailure`, is of a case that passes in the end.
+    let flaky = report.flaky(&case.id).map(|flaky| repeats::share(&flaky));
+    test.add_properties(flaky.map(|share| Property::new("flaky", &share)));
     // A failure says it all already; warnings and listed violations have no other place.
     if let Some(notes) = outcome::notes(report, judged) {
         test.set_system_out(notes);

@@ -2,10 +2,13 @@
 //! groups, and each cause; and how other Markdown of ours writes a subject's text.
 
 use crate::causes::{Cause, Found, causes};
-use crate::report::{Report, clean, outcome, verdict_counts};
+use crate::report::{Report, clean, outcome, repeats, verdict_counts};
 
 /// The most causes that are shown in full.
 const CAUSES: usize = 50;
+
+/// The most cases of several verdicts that are shown.
+const CASES: usize = 50;
 
 /// The whole document.
 #[must_use]
@@ -13,6 +16,7 @@ pub fn render(report: &Report<'_>) -> String {
     let causes = causes(report.catalogue, report.cases);
     let mut lines = head(report);
     lines.extend(groups(report));
+    lines.extend(several_verdicts(report));
     for cause in causes.iter().take(CAUSES) {
         lines.push(String::new());
         lines.extend(describe(report, cause));
@@ -56,6 +60,23 @@ fn groups(report: &Report<'_>) -> Vec<String> {
         let cell = |name: &&str| verdicts.get(*name).map_or(String::new(), u64::to_string);
         let cells: Vec<String> = used.iter().map(cell).collect();
         lines.push(format!("| {} | {} |", escape(group), cells.join(" | ")));
+    }
+    lines
+}
+
+/// The cases whose verdict was not the same in all repeats.
+fn several_verdicts(report: &Report<'_>) -> Vec<String> {
+    let Some(several) = report.repeats else { return Vec::new() };
+    let flaky = several.flaky();
+    let headline = repeats::headline(several, &flaky.len().to_string());
+    let mut lines = vec![String::new(), format!("{headline}.")];
+    if !flaky.is_empty() {
+        lines.push(String::new());
+    }
+    let shown = flaky.iter().take(CASES);
+    lines.extend(shown.map(|one| format!("- {}: {}", code(one.case), repeats::share(one))));
+    if flaky.len() > CASES {
+        lines.push(format!("- and {} more", flaky.len() - CASES));
     }
     lines
 }

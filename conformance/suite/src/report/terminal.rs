@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::nouns::Need;
 use crate::report::style::Palette;
 use crate::report::table::align;
-use crate::report::{Report, call, clean, outcome, verdict_counts};
+use crate::report::{Report, call, clean, outcome, repeats, verdict_counts};
 use crate::run_format::Judged;
 use crate::verdict::{Finding, Verdict};
 
@@ -51,6 +51,9 @@ pub fn render(report: &Report<'_>, detail: Detail, palette: Palette) -> String {
         every_finding(&mut out, &causes, palette);
     }
     closing(&mut out, report, &causes, palette);
+    if let Some(several) = report.repeats {
+        out.push_str(&repeats::render(several, palette));
+    }
     out
 }
 

@@ -322,6 +322,7 @@ fn reports_begin_with_the_cause() {
         cases: &cases,
         catalogue: &catalogue,
         completeness: Completeness::Known,
+        repeats: None,
     };
     let text = terminal::render(&report, Detail::Findings, Palette { colour: false });
     insta::assert_snapshot!("terminal", text);

@@ -114,6 +114,7 @@ fn the_report_says_how_much_is_left_out() {
             cases: &cases,
             catalogue: &catalogue,
             completeness: Completeness::Known,
+            repeats: None,
         },
         Detail::Causes,
         Palette { colour: false },

@@ -11,7 +11,7 @@ use allocert_suite::report::format::{self, Format};
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::terminal::{self, Detail};
 use allocert_suite::report::{Completeness, Report, clean, explain, junit, list, trace};
-use allocert_suite::run_format::{Judged, Selection};
+use allocert_suite::run_format::{Judged, Repeats, Selection};
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, Side};
 use rstest::rstest;
@@ -80,6 +80,7 @@ fn report<T>(cases: &[Judged], render: impl Fn(&Report<'_>) -> T) -> T {
         cases,
         catalogue: &catalogue,
         completeness: Completeness::Known,
+        repeats: None,
     })
 }
 
@@ -279,6 +280,7 @@ fn a_page_has_a_column_for_each_run() {
         cases,
         catalogue: &catalogue,
         completeness: Completeness::Known,
+        repeats: None,
     });
     let text = format::render(Format::Html, &reports, Palette { colour: false }).expect("a string");
     assert!(text.contains("<a href=\"#run-1\">other.so</a>"), "{text}");
@@ -299,7 +301,13 @@ fn a_report_says_which_part_of_a_suite_it_shows(
     let (mut header, catalogue) = (header(), catalogue());
     header.selection = Some(Selection { filter: filter.map(str::to_owned), shard: None });
     let cases = [run().remove(0)];
-    let report = Report { header: &header, cases: &cases, catalogue: &catalogue, completeness };
+    let report = Report {
+        header: &header,
+        cases: &cases,
+        catalogue: &catalogue,
+        completeness,
+        repeats: None,
+    };
     assert_eq!(report.exit().code(), code);
     for format in [Format::Terminal, Format::Markdown, Format::Json, Format::Html] {
         let text = format::render(format, &[report], Palette { colour: false }).expect("a string");
@@ -395,4 +403,51 @@ fn a_trace_shows_each_step_with_its_calls() {
     let wanted = run.iter().filter(|judged| ids.contains(&judged.case.id.as_str()));
     let shown: Vec<String> = wanted.map(|judged| trace::render(judged, palette)).collect();
     insta::assert_snapshot!(shown.join("\n----\n"));
+}
+
+/// One case conforms in most repeats, and the others always do the same.
+#[rstest]
+#[case::terminal(Format::Terminal, &["4 repeats: 1 of 2 cases had several verdicts", SHARE])]
+#[case::markdown(Format::Markdown, &[
+    "4 repeats: 1 of 2 cases had several verdicts.",
+    "- `emm/free/crash`: 1 of 4 do not conform (25.0%, ",
+])]
+#[case::junit(Format::Junit, &[
+    "<property name=\"repeats\" value=\"4\"/>",
+    "<property name=\"flaky\" value=\"1 of 4 do not conform (25.0%, ",
+])]
+#[case::ctrf(Format::Ctrf, &[
+    "\"retries\": 3",
+    "\"flaky\": true",
+    "\"flaky\": 1,",
+    "\"repeats\": \"1 of 4 do not conform (25.0%, ",
+])]
+fn a_report_shows_what_repeats_came_to(#[case] format: Format, #[case] words: &[&str]) {
+    let cases = run();
+    let counts = |counts: &[(&str, u32)]| {
+        counts.iter().map(|(verdict, count)| ((*verdict).to_owned(), *count)).collect()
+    };
+    let repeats = Repeats {
+        count: 4,
+        verdicts: [
+            ("emm/free/crash".to_owned(), counts(&[("conforms", 3), ("violates", 1)])),
+            ("emm/alloc/size/size:64".to_owned(), counts(&[("conforms", 4)])),
+        ]
+        .into(),
+    };
+    let (once, several) = [None, Some(&repeats)]
+        .map(|repeats| report(&cases, |one| rendered_as(format, &Report { repeats, ..*one })))
+        .into();
+    for word in words {
+        assert!(several.contains(word) && !once.contains(word), "{word}: {several}");
+    }
+    assert_eq!(several.matches(SHARE).count(), 1, "{several}");
+}
+
+/// The interval is in brackets behind it.
+const SHARE: &str =
+    "1 of 4 do not conform (25.0%, 95% interval 4.6% to 69.9%): 3 conforms, 1 violates";
+
+fn rendered_as(format: Format, report: &Report<'_>) -> String {
+    format::render(format, &[*report], Palette { colour: false }).expect("a string")
 }

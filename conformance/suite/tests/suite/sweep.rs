@@ -344,6 +344,7 @@ fn the_terminal_report_sums_the_sweep_up() {
         cases: &cases,
         catalogue: &catalogue,
         completeness: Completeness::Known,
+        repeats: None,
     };
     insta::assert_snapshot!(terminal::render(&report, Detail::Causes, Palette { colour: false }));
 }
