@@ -83,9 +83,14 @@ impl<'a> Filter<'a> {
 
 /// The id of a case, the folders of it, and the requirements that it states.
 fn names_of(case: &PlannedCase) -> impl Iterator<Item = &str> {
+    places_of(case).chain(case.requirements())
+}
+
+/// The id of a case and the folders of it.
+fn places_of(case: &PlannedCase) -> impl Iterator<Item = &str> {
     let id = case.id.as_str();
     let folders = id.match_indices('/').map(|(end, _)| &id[..end]);
-    std::iter::once(id).chain(folders).chain(case.requirements())
+    std::iter::once(id).chain(folders)
 }
 
 /// The case with this id.
@@ -97,10 +102,14 @@ pub fn by_id<'c>(
     id: &str,
 ) -> Result<&'c PlannedCase, Failure> {
     cases.clone().find(|case| case.id == id).ok_or_else(|| {
-        let ids = cases.map(|case| case.id.as_str());
-        let below: Vec<&str> = ids.clone().filter(|one| is_below(one, id)).collect();
-        let help = match (below.as_slice(), nearest(id, ids)) {
-            ([first, ..], _) => format!(", but {} below it, such as {first}", below.len()),
+        let ids = cases.clone().map(|case| case.id.as_str());
+        let below: Vec<&str> = ids.filter(|one| is_below(one, id)).collect();
+        let help = match (below.as_slice(), nearest(id, cases.flat_map(places_of))) {
+            ([one], _) => format!(", but one below it, {one}"),
+            ([first, second], _) => format!(", but 2 below it, {first} and {second}"),
+            ([first, second, rest @ ..], _) => {
+                format!(", but {} below it: {first}, {second} and {} more", below.len(), rest.len())
+            }
             ([], Some(near)) => format!(", did you mean {near}?"),
             ([], None) => String::new(),
         };

@@ -14,8 +14,16 @@ use crate::failure::Failure;
 /// How many fixtures of one requirement and seed a folder takes.
 const LARGEST_NUMBER: u32 = 100;
 
-/// Name and text of each fixture at or below the paths. Below a folder those are the `.yaml` files.
-pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failure> {
+/// A fixture that a user gave.
+pub(crate) struct GivenFixture {
+    pub(crate) file: PathBuf,
+    /// Its place among the cases: `cases/emm/zero/twice.yaml`.
+    pub(crate) place: String,
+    pub(crate) text: String,
+}
+
+/// Each fixture at or below the paths. Below a folder those are the `.yaml` files.
+pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<GivenFixture>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         collect(path, &mut files)?;
@@ -26,11 +34,11 @@ pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Failure> 
             "nothing to do: there is no .yaml file below the given paths",
         ));
     }
-    let text = |path: &PathBuf| {
-        let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-        Ok((name(path, &text), text))
+    let fixture = |file: PathBuf| {
+        let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
+        Ok(GivenFixture { place: place(&file, &text), file, text })
     };
-    files.iter().map(text).collect()
+    files.into_iter().map(fixture).collect()
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
@@ -60,7 +68,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
 
 /// The path from `cases/` on: it decides the case's name. A fixture that is not in its place yet
 /// has its file name from the place that its own name means.
-fn name(path: &Path, text: &str) -> String {
+fn place(path: &Path, text: &str) -> String {
     let parts: Vec<_> = path.components().collect();
     if let Some(start) = parts.iter().rposition(|part| part.as_os_str() == "cases") {
         return parts[start..].iter().collect::<PathBuf>().display().to_string();

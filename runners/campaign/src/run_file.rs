@@ -1,7 +1,7 @@
 //! Run files on disk: plain, or compressed by gzip or zstd if the name ends in `.gz` or `.zst`.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, IntoInnerError, Seek, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, IntoInnerError, Seek, Write};
 use std::path::Path;
 
 use allocert_harness::Error;
@@ -24,6 +24,30 @@ enum Format {
 }
 
 impl Format {
+    /// What each file of the format begins with.
+    fn magic(self) -> &'static [u8] {
+        match self {
+            Self::Plain => b"",
+            Self::Gzip => &[0x1f, 0x8b],
+            Self::Zstandard => &[0x28, 0xb5, 0x2f, 0xfd],
+        }
+    }
+
+    /// Refuses a file that has only the name of the format.
+    fn check_begin(self, path: &Path, file: &mut impl BufRead) -> Result<(), Failure> {
+        let name = path.display();
+        // What cannot be read is told by the reader.
+        let begin = file.fill_buf().unwrap_or_default();
+        if begin.is_empty() || begin.starts_with(self.magic()) {
+            return Ok(());
+        }
+        let message = format!(
+            "{name}: its name is that of a compressed file, and it is none of that format; rename \
+             it as what it is"
+        );
+        Err(Failure::refused(RefusalCode::InvalidRunFile, message))
+    }
+
     /// The format of a file by its name, or the ending of one that allocert does not know.
     fn of(path: &Path) -> Result<Self, &'static str> {
         if ends_in(path, "gz") {
@@ -109,7 +133,8 @@ fn write_lines<W: Write>(out: W, contents: &Contents<'_>) -> io::Result<W> {
 pub(crate) fn read(path: &Path) -> Result<Run, Failure> {
     let name = path.display().to_string();
     let format = format_of(path, RefusalCode::InvalidRunFile, "read", "decompress it first")?;
-    let file = open(path)?;
+    let mut file = open(path)?;
+    format.check_begin(path, &mut file)?;
     let damaged = |source: &io::Error, line: usize| {
         let message = format!(
             "{name}:{line}: the compressed file is cut off or damaged ({source}); run the suite \

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use allocert_suite::plan::PlannedCase;
-use allocert_suite::{Catalogue, Side, fixture, run_format};
+use allocert_suite::{Catalogue, Refusal, Side, fixture, run_format};
 
 use crate::failure::Failure;
 use crate::{case_filter, fixture_files};
@@ -35,7 +35,8 @@ impl Suite {
         let files = allocert_fixtures::files()
             .iter()
             .map(|file| (file.path.to_owned(), file.text.to_owned()));
-        Self::plan(files.collect(), |path| side_of(path).is_some_and(|side| sides.contains(&side)))
+        let takes = |path: &str| side_of(path).is_some_and(|side| sides.contains(&side));
+        Ok(Self::plan(files.collect(), takes)?)
     }
 
     /// The fixtures below these paths.
@@ -43,10 +44,23 @@ impl Suite {
     /// # Errors
     /// As [`Suite::load`], or no path of them can be read.
     pub fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
-        Self::plan(fixture_files::read(paths)?, |_| true)
+        let given = fixture_files::read(paths)?;
+        let files = given.iter().map(|one| (one.place.clone(), one.text.clone())).collect();
+        // A user looks for a file where it is, whatever place among the cases it has.
+        Self::plan(files, |_| true).map_err(|mut refusals| {
+            for refusal in &mut refusals {
+                if let Some(one) = given.iter().find(|one| one.place == refusal.file) {
+                    refusal.file = one.file.display().to_string();
+                }
+            }
+            refusals.into()
+        })
     }
 
-    fn plan(files: Vec<(String, String)>, takes: impl Fn(&str) -> bool) -> Result<Self, Failure> {
+    fn plan(
+        files: Vec<(String, String)>,
+        takes: impl Fn(&str) -> bool,
+    ) -> Result<Self, Vec<Refusal>> {
         let catalogue = Catalogue::embedded()?;
         let taken = files.iter().filter(|(path, _)| takes(path));
         let cases =
@@ -70,14 +84,18 @@ impl Suite {
         self.cases.iter().filter(move |case| case.side == side)
     }
 
-    /// Path and text of the fixture that states a case; `case` is its id, or the path.
+    /// Path and text of the fixture that states a case; `case` is its id, or the path, also without
+    /// its beginning and its end: `emm/zero/twice`.
     ///
     /// # Errors
     /// There is no such case.
     pub fn fixture(&self, case: &str) -> Result<(&str, &str), Failure> {
         let path = case.strip_prefix("fixtures/").unwrap_or(case);
         let path = path.split(".yaml:").next().unwrap_or(path);
-        let is_meant = |file: &str| file == path || file.strip_suffix(".yaml") == Some(path);
+        let is_meant = |file: &str| {
+            let stem = file.strip_suffix(".yaml").unwrap_or(file);
+            [Some(file), Some(stem), stem.strip_prefix("cases/")].contains(&Some(path))
+        };
         let found = match self.files.iter().find(|(file, _)| is_meant(file)) {
             Some(found) => Some(found),
             None => {

@@ -2,6 +2,7 @@
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use allocert_campaign::case_filter::Shard;
 use allocert_campaign::{Failure, SubjectOptions, VerdictOptions};
@@ -192,7 +193,7 @@ pub(crate) struct Run {
     pub(crate) isolation: Option<Isolation>,
     /// Workers side by side [default: one a core; with --driver real one, because all share the
     /// device's memory]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Seconds for every case, instead of each case's own, and for loading the subject, which has
     /// at least 10 [default: 120]
@@ -204,7 +205,7 @@ pub(crate) struct Run {
     pub(crate) max_time: Option<u32>,
     /// Run all cases N times. Each case has the worst of its verdicts, and the report lists the
     /// cases that had several
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroU32>)]
     pub(crate) repeat: Option<NonZeroU32>,
     /// Only the I-th of N equal parts of the cases
     #[arg(long, value_name = "I/N")]
@@ -241,7 +242,7 @@ pub(crate) struct Certify {
     #[arg(long, value_enum)]
     pub(crate) isolation: Option<Isolation>,
     /// As for `allocert run`
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// As for `allocert run`
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..))]
@@ -274,7 +275,7 @@ pub(crate) struct Explore {
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
     /// Workers side by side [default: one a core, and one more for a native subject]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// The violations that are known: no requirement that this file lists is looked for, whichever
     /// cases it names
@@ -308,7 +309,7 @@ pub(crate) struct Matrix {
     pub(crate) filter: Option<String>,
     /// Pairs side by side [default: one a core; with --driver real one, because all share the
     /// device]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Where to write it as one page that a browser shows
     #[arg(long, value_name = "FILE")]
@@ -491,7 +492,7 @@ pub(crate) struct BuiltSubjects {
     #[arg(long, value_name = "EXE")]
     pub(crate) python: Option<PathBuf>,
     /// How many side by side [default: one a core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>)]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
 
@@ -641,6 +642,10 @@ impl From<Isolation> for allocert_harness::Isolation {
             Isolation::None => Self::None,
         }
     }
+}
+
+fn from_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "expected a whole number from 1 on")
 }
 
 /// The program as clap describes it.

@@ -271,7 +271,7 @@ fn a_profile_of_no_interface_is_refused() {
     "expected I/N with I from 1 to N, such as 1/4"
 )]
 #[case::timeout(&["run", "emm", "reference", "--timeout", "0"], "0 is not in 1..")]
-#[case::jobs(&["run", "emm", "reference", "--jobs", "0"], "would be zero")]
+#[case::jobs(&["run", "emm", "reference", "--jobs", "0"], "a whole number from 1 on")]
 #[case::subcommand(&["record"], "unrecognized subcommand 'record'")]
 #[case::nothing(&["run", "emm"], "<SUBJECT>")]
 #[case::glob(&["run", "emm", "reference", "--filter", "a["], "--filter is no glob")]
@@ -367,11 +367,12 @@ fn a_bad_fixture_is_shown_with_its_line() {
         "# Nothing.\ncase: emm/alloc/wrong\nabout: x\nsteps:\n  - do: {memallok: {size: 1, as: \
          a}}\n",
     );
-    let (code, words) = refused(&["fixtures", "check", &folder.path().display().to_string()]);
+    let given = folder.path().display().to_string();
+    let (code, words) = refused(&["fixtures", "check", &given]);
     assert_eq!(code, 2);
-    insta::assert_snapshot!(words, @"
+    insta::assert_snapshot!(words.replace(&given, "GIVEN"), @"
     allocert: fixture broken[unknown-word]: unknown word `memallok`
-     --> cases/emm/alloc/wrong.yaml:5:10
+     --> GIVEN/cases/emm/alloc/wrong.yaml:5:10
       |
     5 |   - do: {memallok: {size: 1, as: a}}
       |          ^^^^^^^^
@@ -1163,6 +1164,7 @@ fn write(path: &Path, text: &str) {
     "invalid value 'seven' for '--seed <S>'"
 )]
 #[case::ops(&["explore", "emm", "reference", "--ops", "0"], "0 is not in 1..")]
+#[case::repeat(&["run", "emm", "reference", "--repeat", "0"], "a whole number from 1 on")]
 #[case::interface(
     &["explore", "emm-host", "reference"],
     "there is no model of `emm-host` to explore with; there are emm, nep49"
@@ -1228,9 +1230,10 @@ fn a_fixture_that_exploring_wrote_says_how_it_is_made_again() {
     let told = "written by allocert 0.0.1, and made again by `allocert explore emm ./libpool.so \
                 --seed 7 --ops 4000`)";
     assert_eq!(origin, told);
-    insta::assert_snapshot!(words, @"
+    let given = folder.path().display().to_string();
+    insta::assert_snapshot!(words.replace(&given, "GIVEN"), @"
     allocert: fixture broken[unknown-word]: unknown word `initialise`
-     --> cases/emm/explored/emm-alloc-13-seed-7.yaml:6:10
+     --> GIVEN/emm-alloc-13-seed-7.yaml:6:10
       |
     6 |   - do: {initialise: {}}
       |          ^^^^^^^^^^
@@ -1304,9 +1307,21 @@ fn a_case_runs_under_a_debugger_and_is_shown() {
     "there is no case `emm/alloc/exact-siz/size:1`, did you mean emm/alloc/exact-size/size:1?"
 )]
 #[case(
-    &["show", "place/free/rounds"],
+    &["debug", "place", "reference", "place/free/rounds"],
     "unknown-case",
-    "there is no case `place/free/rounds`, but 2 below it, such as place/free/rounds/place:cuda"
+    "there is no case `place/free/rounds`, but 2 below it, place/free/rounds/place:cuda and \
+     place/free/rounds/place:cuda_pinned"
+)]
+#[case(
+    &["show", "nep49/free"],
+    "unknown-case",
+    "there is no case `nep49/free`, but 28 below it: nep49/free/guessed-size-large/guess:1, \
+     nep49/free/guessed-size-large/guess:4096 and 26 more"
+)]
+#[case(
+    &["show", "nep49/free/leak-of-man"],
+    "unknown-case",
+    "there is no case `nep49/free/leak-of-man`, did you mean nep49/free/leak-of-many?"
 )]
 #[case(
     &["debug", "emm", "reference", "emm/alloc/exact-size/size:1", "--", "/none/gdb"],
@@ -1407,6 +1422,11 @@ fn a_damaged_compressed_run_file_is_refused(#[case] file: &str) {
     std::fs::write(&path, &whole[..middle]).expect("written");
     let (_, words) = refused(&["judge", &name]);
     assert!(words.contains("the compressed file is cut off or damaged"), "{words}");
+    // A file that was copied, or decompressed, under the old name.
+    std::fs::write(&path, "{\"header\":{}}\n").expect("written");
+    let (_, words) = refused(&["judge", &name]);
+    let expected = format!("{name}: its name is that of a compressed file, and it is none of that");
+    assert!(words.contains(&expected), "{words}");
 }
 
 #[test]
@@ -1560,4 +1580,18 @@ fn the_run_file_of_a_sweep_has_whole_observations() {
     assert!(observations.len() > 10, "{}", observations.len());
     assert!(observations.iter().all(|line| line.contains("\"step_begin\"")));
     assert!(observations.iter().all(|line| !line.contains("\"steps\":[]")));
+}
+
+/// Below `cases` or not, a fixture is named by where it is.
+#[rstest]
+#[case::anywhere("mine.yaml")]
+#[case::in_its_place("cases/emm/zero/mine.yaml")]
+fn a_fixture_is_named_as_it_was_given(#[case] file: &str) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join(file);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+    fs::write(&path, "# Why.\ncase: emm/zero/mine\nabuot: it\nsteps: []\n").expect("written");
+    let (code, words) = refused(&["fixtures", "check", &folder.path().display().to_string()]);
+    assert_eq!(code, 2, "{words}");
+    assert!(words.contains(&format!("--> {}:3:1", path.display())), "{words}");
 }

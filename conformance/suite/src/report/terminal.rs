@@ -10,6 +10,7 @@ use allocert_requirements::{Level, Requirement, Side};
 use crate::causes::{Cause, Found, causes};
 use crate::exit::Exit;
 use crate::nouns::Need;
+use crate::observation::Ending;
 use crate::report::style::Palette;
 use crate::report::table::align;
 use crate::report::{Report, call, clean, outcome, repeats, verdict_counts};
@@ -389,7 +390,9 @@ fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette:
     let ran = cases().filter(|judged| judged.judgement.verdict.ran()).count();
     let unlisted = causes.iter().filter(|cause| !cause.is_listed());
     let from = unlisted.filter(|cause| cause.first().finding.level == Level::Must).count();
+    let begun = cases().filter(|judged| is_begun(judged)).count();
     let verdict = match (must, ran, report.exit()) {
+        (_, 0, _) if begun > 0 => palette.bad("no case has a result"),
         (_, 0, _) => palette.odd("nothing ran"),
         (0, _, Exit::Violations) => palette.bad("a listed violation no longer happens"),
         (0, _, Exit::Harness) => palette.bad("no violation, but a case has no result"),
@@ -409,8 +412,15 @@ fn closing(out: &mut String, report: &Report<'_>, causes: &[Cause<'_>], palette:
         count => format!(", {count} warnings"),
     };
     line!(out);
+    let ran = if ran == 0 { begun } else { ran };
     line!(out, "{verdict}{warnings}; {ran} of {} cases ran", cases().count());
     sweep(out, report, palette);
+}
+
+/// Whether the worker began the case, however that ended.
+fn is_begun(judged: &Judged) -> bool {
+    let ending = judged.observation.as_ref().map(|observation| &observation.ending);
+    ending.is_some_and(|one| !matches!(one, Ending::Stopped { .. } | Ending::OutOfTime { .. }))
 }
 
 /// Violations that an expectation file lists are there all the same.

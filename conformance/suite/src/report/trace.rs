@@ -171,6 +171,9 @@ impl<'a> Trace<'a> {
         line!(out, "\n{}", self.palette.strong(heading(step)));
         match observation.steps.iter().find(|outcome| outcome.index == step.index) {
             Some(outcome) => step_outcome(out, outcome),
+            None if has_end(observation, step.index) => {
+                line!(out, "  ended; what it came to is not known, because the process was ended");
+            }
             None => line!(out, "  did not end"),
         }
     }
@@ -186,6 +189,15 @@ impl<'a> Trace<'a> {
             }
         }
     }
+}
+
+/// Whether the trace has the end of a step.
+fn has_end(observation: &Observation, index: u32) -> bool {
+    let is_end = |event: &Event| match event.what {
+        What::Marker(Marker::StepEnd { step }) => u32::try_from(step) == Ok(index),
+        _ => false,
+    };
+    observation.events.iter().any(is_end)
 }
 
 /// The function by which a library looks up functions of the driver, if the event calls it.

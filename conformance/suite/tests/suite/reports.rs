@@ -451,3 +451,37 @@ const SHARE: &str =
 fn rendered_as(format: Format, report: &Report<'_>) -> String {
     format::render(format, &[*report], Palette { colour: false }).expect("a string")
 }
+
+/// A worker that is ended tells the results of no step, but the trace has the ends of some.
+#[test]
+fn a_step_that_ended_before_a_time_out_is_not_called_open() {
+    let [Some(fine), Some(crash)] = ["emm/alloc/size/size:64", "emm/free/crash"]
+        .map(|id| run().into_iter().find(|one| one.case.id == id))
+    else {
+        unreachable!("the run has both");
+    };
+    let shown = |mut judged: Judged| {
+        judged.observation.as_mut().expect("it ran").steps.clear();
+        trace::render(&judged, Palette { colour: false })
+    };
+    let ended = "\n  ended; what it came to is not known, because the process was ended\n";
+    assert!(shown(fine.clone()).contains(ended) && !shown(fine).contains("did not end"));
+    let crash = shown(crash);
+    assert!(crash.contains(ended) && crash.contains("\n  did not end\n"), "{crash}");
+}
+
+#[test]
+fn a_case_without_a_result_ran_all_the_same() {
+    let mut cases = run();
+    let unrun = cases.pop().expect("the run has one");
+    let mut lost = cases.swap_remove(0);
+    let reason = Reason::EventsLost { events: 7 };
+    lost.judgement.verdict = Verdict::NotObserved { reason };
+    lost.judgement.findings.clear();
+    let last = |cases: &[Judged]| {
+        let shown = report(cases, |one| rendered_as(Format::Terminal, one));
+        shown.lines().last().expect("a summary").to_owned()
+    };
+    assert_eq!(last(&[lost, unrun.clone()]), "no case has a result; 1 of 2 cases ran");
+    assert_eq!(last(&[unrun]), "nothing ran; 0 of 1 cases ran");
+}
