@@ -1,34 +1,50 @@
-//! The pages `docs/requirements/<side>.md`: each requirement of the catalogue with its text, and
-//! the fixtures that test it.
+//! The pages of requirements and freedoms: `docs/requirements/<side>.md` lists those of a side, and
+//! `docs/requirements/<side>/<id>.md` has the text of one, the fixtures that test it, the mutants
+//! that break it or the variants that use it. `docs/SUMMARY.md` lists all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::{env, fs};
 
-use allocert_requirements::{Catalogue, Requirement, Side};
+use allocert_requirements::{Catalogue, Freedom, Requirement, Side, mutant, variant};
 
 use crate::workspace::root;
 use crate::{embedded, generated};
 
 const COLUMNS: usize = 100;
-/// The most fixtures that are named of one requirement.
-const FIXTURES: usize = 12;
+/// The most fixtures, mutants or variants that are named on a page.
+const NAMED: usize = 12;
 
-type Fixtures = BTreeMap<String, BTreeSet<String>>;
+/// Paths of fixtures, or lines about subjects, by the requirement or freedom that they belong to.
+type ById = BTreeMap<String, BTreeSet<String>>;
+
+/// A page about one requirement or freedom.
+struct Page<'a> {
+    id: &'a str,
+    statement: &'a str,
+    /// In the list of its side.
+    level: String,
+    rows: Vec<(&'static str, String)>,
+}
 
 /// With `ALLOCERT_BLESS=1` the pages are written instead of compared.
 #[test]
-fn the_page_of_each_side_has_its_requirements() {
+fn each_requirement_and_each_freedom_has_its_page() {
     let catalogue = embedded::catalogue();
-    let fixtures = fixtures(&catalogue);
+    let all: Vec<(Side, Vec<Page<'_>>)> = pages(&catalogue);
+    let count: usize = all.iter().map(|(_, pages)| pages.len()).sum();
+    let freedoms = Side::all().map(|side| catalogue.freedoms(side).count()).sum::<usize>();
+    assert_eq!(count, catalogue.iter().count() + freedoms, "each is of one side");
     let folder = root().join("docs/requirements");
-    let mut count = 0;
-    let stale = generated::stale(Side::all().map(|side| {
-        let own = catalogue.iter().filter(|one| one.side() == Some(side));
-        let own: Vec<&Requirement> = own.collect();
-        count += own.len();
-        (folder.join(format!("{}.md", side.name())), page(side, &own, &fixtures))
-    }));
-    assert_eq!(count, catalogue.iter().count(), "each requirement is on one page");
+    let mut files = vec![(root().join("docs/SUMMARY.md"), summary(&all))];
+    for (side, pages) in &all {
+        files.push((folder.join(format!("{side}.md")), list(*side, pages)));
+        let file = |page: &Page<'_>| folder.join(format!("{side}/{}.md", page.id));
+        files.extend(pages.iter().map(|page| (file(page), page.text(*side))));
+    }
+    let mut stale = left_over(&files);
+    stale.extend(generated::stale(files));
     assert!(
         stale.is_empty(),
         "{stale:#?} differ from the catalogue or the fixtures; write them with \
@@ -36,9 +52,43 @@ fn the_page_of_each_side_has_its_requirements() {
     );
 }
 
+/// Pages of requirements that are gone. None if they are removed.
+fn left_over(files: &[(PathBuf, String)]) -> Vec<PathBuf> {
+    let bless = env::var_os("ALLOCERT_BLESS").is_some();
+    let mut left = Vec::new();
+    for side in Side::all() {
+        let folder = root().join("docs/requirements").join(side.name());
+        if bless {
+            fs::create_dir_all(&folder).expect("the checkout can be written");
+        }
+        let entries = fs::read_dir(&folder).into_iter().flatten();
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        left.extend(paths.filter(|path| !files.iter().any(|(file, _)| file == path)));
+    }
+    if bless {
+        left.drain(..).for_each(|path| fs::remove_file(path).expect("it can be removed"));
+    }
+    left
+}
+
+fn pages(catalogue: &Catalogue) -> Vec<(Side, Vec<Page<'_>>)> {
+    let fixtures = fixtures(catalogue);
+    let mutants = mutant::embedded().unwrap_or_else(|refusal| panic!("{refusal}"));
+    let mutants = subjects(mutants.iter().map(|one| (&one.breaks, &one.name, &one.about)));
+    let variants = variant::embedded().unwrap_or_else(|refusal| panic!("{refusal}"));
+    let variants = subjects(variants.iter().map(|one| (&one.uses, &one.name, &one.about)));
+    let of_side = |side: Side| {
+        let requirements = catalogue.iter().filter(|one| one.side() == Some(side));
+        let requirements = requirements.map(|one| of_requirement(one, &fixtures, &mutants));
+        let freedoms = catalogue.freedoms(side).map(|one| of_freedom(one, &variants));
+        requirements.chain(freedoms).collect()
+    };
+    Side::all().map(|side| (side, of_side(side))).collect()
+}
+
 /// The fixtures that state each requirement.
-fn fixtures(catalogue: &Catalogue) -> Fixtures {
-    let mut stated = Fixtures::new();
+fn fixtures(catalogue: &Catalogue) -> ById {
+    let mut stated = ById::new();
     for case in &embedded::cases(catalogue) {
         for id in case.requirements() {
             stated.entry(id.to_owned()).or_default().insert(case.file.clone());
@@ -47,26 +97,88 @@ fn fixtures(catalogue: &Catalogue) -> Fixtures {
     stated
 }
 
-fn page(side: Side, requirements: &[&Requirement], fixtures: &Fixtures) -> String {
-    let mut page = format!(
-        "# Requirements of `{}`\n\nThis page is generated from the catalogue in \
-         `conformance/requirements/catalogue`.\n",
-        side.name()
-    );
-    for requirement in requirements {
-        let none = BTreeSet::new();
-        let tested = fixtures.get(&requirement.id).unwrap_or(&none);
-        let _infallible = write!(
-            page,
-            "\n## {}\n\n{}\n\n| | |\n|---|---|\n",
-            requirement.id,
-            wrapped(&escaped(&requirement.statement))
-        );
-        for (name, value) in rows(requirement, tested) {
-            let _infallible = writeln!(page, "| {name} | {value} |");
+/// The mutants that break each requirement, or the variants that use each freedom.
+fn subjects<'s>(
+    built: impl Iterator<Item = (&'s BTreeSet<String>, &'s String, &'s String)>,
+) -> ById {
+    let mut named = ById::new();
+    for (ids, name, about) in built {
+        let line = format!("`{name}`: {}", escaped(about));
+        for id in ids {
+            named.entry(id.clone()).or_default().insert(line.clone());
         }
     }
-    page
+    named
+}
+
+fn of_requirement<'c>(one: &'c Requirement, fixtures: &ById, mutants: &ById) -> Page<'c> {
+    let none = BTreeSet::new();
+    let mut rows = rows(one, fixtures.get(&one.id).unwrap_or(&none));
+    if let Some(breaks) = mutants.get(&one.id) {
+        rows.push(("mutants that break it", lines(breaks)));
+    }
+    Page { id: &one.id, statement: &one.statement, level: one.level.to_string(), rows }
+}
+
+fn of_freedom<'c>(one: &'c Freedom, variants: &ById) -> Page<'c> {
+    let source = escaped(&format!("{}, \"{}\"", one.source.text, one.source.section));
+    let mut rows = vec![("text", source)];
+    if let Some(uses) = variants.get(&one.id) {
+        rows.push(("variants that use it", lines(uses)));
+    }
+    Page { id: &one.id, statement: &one.statement, level: "freedom".to_owned(), rows }
+}
+
+/// The lines of a cell.
+fn lines(all: &BTreeSet<String>) -> String {
+    let mut lines: Vec<String> = all.iter().take(NAMED).cloned().collect();
+    if all.len() > NAMED {
+        lines.push(format!("and {} more", all.len() - NAMED));
+    }
+    lines.join("<br>")
+}
+
+impl Page<'_> {
+    fn text(&self, side: Side) -> String {
+        let mut page = format!("# {}\n\n", self.id);
+        let statement = wrapped(&escaped(self.statement));
+        let _infallible = write!(page, "{statement}\n\n| | |\n|---|---|\n");
+        let _infallible = writeln!(page, "| side | [{side}](../{side}.md) |");
+        for (name, value) in &self.rows {
+            let _infallible = writeln!(page, "| {name} | {value} |");
+        }
+        page
+    }
+}
+
+/// The page of a side.
+fn list(side: Side, pages: &[Page<'_>]) -> String {
+    let mut list = format!(
+        "# Requirements of `{side}`\n\nThis page and the pages of the requirements are generated \
+         from the catalogue in\n`conformance/requirements/catalogue`, the fixtures, the mutants \
+         and the variants. A freedom is a\nchoice that the texts leave to the subject.\n\n\
+         | requirement | level | statement |\n|---|---|---|\n"
+    );
+    for Page { id, statement, level, .. } in pages {
+        let statement = escaped(statement);
+        let _infallible = writeln!(list, "| [{id}]({side}/{id}.md) | {level} | {statement} |");
+    }
+    list
+}
+
+/// The table of contents, with the pages of the requirements in their place.
+fn summary(all: &[(Side, Vec<Page<'_>>)]) -> String {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).expect("it is there");
+    let (before, rest) = summary.split_once("# Requirements\n").expect("its chapter");
+    let (_, after) = rest.split_once("\n# ").expect("the next chapter");
+    let mut chapter = String::new();
+    for (side, pages) in all {
+        let _infallible = writeln!(chapter, "- [Requirements of {side}](requirements/{side}.md)");
+        for Page { id, .. } in pages {
+            let _infallible = writeln!(chapter, "  - [{id}](requirements/{side}/{id}.md)");
+        }
+    }
+    format!("{before}# Requirements\n\n{chapter}\n# {after}")
 }
 
 fn rows(requirement: &Requirement, tested: &BTreeSet<String>) -> Vec<(&'static str, String)> {
@@ -94,14 +206,14 @@ fn rows(requirement: &Requirement, tested: &BTreeSet<String>) -> Vec<(&'static s
     if let Some(reason) = excluded {
         rows.push(("not tested", escaped(reason)));
     }
-    let links = tested.iter().take(FIXTURES).map(|path| {
+    let links = tested.iter().take(NAMED).map(|path| {
         let name = path.trim_start_matches("cases/").trim_end_matches(".yaml");
-        format!("[{name}](../../fixtures/{path})")
+        format!("[{name}](../../../fixtures/{path})")
     });
     let mut links: Vec<String> = links.collect();
-    if tested.len() > FIXTURES {
+    if tested.len() > NAMED {
         let side = requirement.side().expect("each requirement has a side");
-        let (more, id) = (tested.len() - FIXTURES, &requirement.id);
+        let (more, id) = (tested.len() - NAMED, &requirement.id);
         links.push(format!("and {more} more: `allocert list {} --filter {id}`", side.name()));
     }
     if !links.is_empty() {
