@@ -1,6 +1,7 @@
 //! The pages of requirements and freedoms: `docs/requirements/<side>.md` lists those of a side, and
-//! `docs/requirements/<side>/<id>.md` has the text of one, the fixtures that test it, the mutants
-//! that break it or the variants that use it. `docs/SUMMARY.md` lists all of them.
+//! `docs/requirements/<side>/<id>.md` has the text of one, the fixtures that test it, the libraries
+//! that fulfil or violate it, the mutants that break it or the variants that use it.
+//! `docs/SUMMARY.md` lists all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,7 +9,9 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use allocert_requirements::{Catalogue, Freedom, Requirement, Side, mutant, variant};
+use allocert_suite::report::requirement_state::State;
 
+use crate::results::{self, Known};
 use crate::workspace::root;
 use crate::{embedded, generated};
 
@@ -47,7 +50,7 @@ fn each_requirement_and_each_freedom_has_its_page() {
     stale.extend(generated::stale(files));
     assert!(
         stale.is_empty(),
-        "{stale:#?} differ from the catalogue or the fixtures; write them with \
+        "{stale:#?} differ from the catalogue, the fixtures or the results; write them with \
          `ALLOCERT_BLESS=1 cargo test -p allocert-tidy requirement_pages`"
     );
 }
@@ -75,11 +78,14 @@ fn pages(catalogue: &Catalogue) -> Vec<(Side, Vec<Page<'_>>)> {
     let fixtures = fixtures(catalogue);
     let mutants = mutant::embedded().unwrap_or_else(|refusal| panic!("{refusal}"));
     let mutants = subjects(mutants.iter().map(|one| (&one.breaks, &one.name, &one.about)));
+    let (fulfil, violate) = libraries();
+    let known =
+        [("no violation by", fulfil), ("violated by", violate), ("mutants that break it", mutants)];
     let variants = variant::embedded().unwrap_or_else(|refusal| panic!("{refusal}"));
     let variants = subjects(variants.iter().map(|one| (&one.uses, &one.name, &one.about)));
     let of_side = |side: Side| {
         let requirements = catalogue.iter().filter(|one| one.side() == Some(side));
-        let requirements = requirements.map(|one| of_requirement(one, &fixtures, &mutants));
+        let requirements = requirements.map(|one| of_requirement(one, &fixtures, &known));
         let freedoms = catalogue.freedoms(side).map(|one| of_freedom(one, &variants));
         requirements.chain(freedoms).collect()
     };
@@ -111,12 +117,30 @@ fn subjects<'s>(
     named
 }
 
-fn of_requirement<'c>(one: &'c Requirement, fixtures: &ById, mutants: &ById) -> Page<'c> {
+/// The released libraries in whose run no case shows a violation of a requirement, and those in
+/// whose run one does.
+fn libraries() -> (ById, ById) {
+    let (mut fulfil, mut violate) = (ById::new(), ById::new());
+    for Known { library, summary } in results::known() {
+        for id in summary.others.get(&State::Fulfilled).into_iter().flatten() {
+            fulfil.entry(id.clone()).or_default().insert(library.clone());
+        }
+        for id in summary.findings.keys() {
+            violate.entry(id.clone()).or_default().insert(library.clone());
+        }
+    }
+    (fulfil, violate)
+}
+
+fn of_requirement<'c>(
+    one: &'c Requirement,
+    fixtures: &ById,
+    known: &[(&'static str, ById)],
+) -> Page<'c> {
     let none = BTreeSet::new();
     let mut rows = rows(one, fixtures.get(&one.id).unwrap_or(&none));
-    if let Some(breaks) = mutants.get(&one.id) {
-        rows.push(("mutants that break it", lines(breaks)));
-    }
+    let of_this = known.iter().filter_map(|(name, by_id)| Some((*name, by_id.get(&one.id)?)));
+    rows.extend(of_this.map(|(name, named)| (name, lines(named))));
     Page { id: &one.id, statement: &one.statement, level: one.level.to_string(), rows }
 }
 
@@ -156,7 +180,8 @@ fn list(side: Side, pages: &[Page<'_>]) -> String {
     let mut list = format!(
         "# Requirements of `{side}`\n\nThis page and the pages of the requirements are generated \
          from the catalogue in\n`conformance/requirements/catalogue`, the fixtures, the mutants \
-         and the variants. A freedom is a\nchoice that the texts leave to the subject.\n\n\
+         and variants, and the\n[results of released libraries](../results.md). A freedom is a \
+         choice that the texts leave to the\nsubject.\n\n\
          | requirement | level | statement |\n|---|---|---|\n"
     );
     for Page { id, statement, level, .. } in pages {

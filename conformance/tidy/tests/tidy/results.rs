@@ -29,9 +29,9 @@ of cases that show it:
 ";
 
 /// A run, and what its library is called: `numba-cuda 0.30.4`.
-struct Known {
-    library: String,
-    summary: Summary,
+pub(crate) struct Known {
+    pub(crate) library: String,
+    pub(crate) summary: Summary,
 }
 
 /// With `ALLOCERT_BLESS=1` the page is written instead of compared.
@@ -62,7 +62,7 @@ fn every_result_is_as_expected() {
 }
 
 /// In the order of their files.
-fn known() -> Vec<Known> {
+pub(crate) fn known() -> Vec<Known> {
     let folder = root().join("docs/results");
     let entries = fs::read_dir(folder).expect("the results are there");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
