@@ -174,6 +174,10 @@ pub fn run(
     };
     match (files.write(&verdicts, spool.as_ref()), partial) {
         (Ok(()), partial) => partial.into_iter().for_each(PartialRun::remove),
+        (Err(failure), None) => {
+            let hint = "the report is all that is left of the run; make room, or name another file";
+            verdicts.unwritten = Some(failure.with_hint(hint));
+        }
         (Err(failure), partial) => verdicts.unwritten = Some(left(failure, partial)),
     }
     Ok(verdicts)

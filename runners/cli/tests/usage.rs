@@ -580,12 +580,15 @@ fn a_disk_that_is_full_is_named() {
     assert_eq!(allocert(&[&certify[..], &[&run]].concat()).status.code(), Some(0));
     let report = ["report", &run, "--format", "junit", "--out"];
     // A run shows what it found all the same.
-    for (command, shown) in [(&certify[..], "no violation; 1 of 1 cases ran\n"), (&report, "")] {
+    let left = "\nthe report is all that is left of the run; make room, or name another file\n";
+    for (command, shown, hint) in
+        [(&certify[..], "no violation; 1 of 1 cases ran\n", left), (&report, "", "\n")]
+    {
         let output = allocert(&[command, &["/dev/full"]].concat());
         let (printed, words) = (lossy(&output.stdout), lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(2), "{words}");
         let expected = "allocert: error[unwritable-file]: cannot write /dev/full: No space left";
-        assert!(words.starts_with(expected), "{words}");
+        assert!(words.starts_with(expected) && words.ends_with(hint), "{words}");
         assert!(printed.ends_with(shown) && printed.is_empty() == shown.is_empty(), "{printed}");
     }
 }
