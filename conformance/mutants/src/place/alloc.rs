@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use allocert_abi::place::{CPU, CUDA, Place, Status};
+use allocert_abi::place::{CPU, CUDA, CUDA_PINNED, Place, Status};
 
 use super::base_allocator::Base;
 use super::mutation::{Mutation, export_place_mutants};
@@ -23,6 +23,7 @@ export_place_mutants! {
     mutant_place_zero_alternates => ZeroAlternates,
     mutant_place_zero_is_one_block => ZeroIsOneBlock,
     mutant_place_size_in_32_bits => SizeIn32Bits,
+    mutant_place_pinned_size_in_32_bits => PinnedSizeIn32Bits,
     mutant_place_rounds_down => RoundsDown,
 }
 
@@ -131,8 +132,23 @@ struct SizeIn32Bits;
 
 impl Mutation for SizeIn32Bits {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
-        let is_kept = size_bytes > 1 << 40;
-        base.alloc(place, if is_kept { size_bytes } else { size_bytes & 0xffff_ffff })
+        base.alloc(place, in_32_bits(size_bytes))
+    }
+}
+
+/// The lower 32 bits of a size up to 1 TiB.
+fn in_32_bits(size_bytes: usize) -> usize {
+    let is_kept = size_bytes > 1 << 40;
+    if is_kept { size_bytes } else { size_bytes & 0xffff_ffff }
+}
+
+/// Keeps the lower 32 bits of the size of page-locked memory.
+struct PinnedSizeIn32Bits;
+
+impl Mutation for PinnedSizeIn32Bits {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let is_cut = place.kind == CUDA_PINNED;
+        base.alloc(place, if is_cut { in_32_bits(size_bytes) } else { size_bytes })
     }
 }
 
