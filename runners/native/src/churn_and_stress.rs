@@ -125,10 +125,29 @@ impl Failures {
     }
 }
 
-/// `times` blocks of 1 to `size_bytes` bytes, at most `hold` of them alive at a time.
+/// The sizes of the blocks of a churn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// The largest size, or that of the first block and of each second one behind it.
+    pub(crate) first_bytes: u64,
+    /// The size of the blocks between those. Without it all sizes are random.
+    pub(crate) then_bytes: Option<u64>,
+}
+
+impl Sizes {
+    fn of(self, number: u64, random: &mut Random) -> u64 {
+        match self.then_bytes {
+            None => random.below(self.first_bytes) + 1,
+            Some(then_bytes) if number % 2 == 1 => then_bytes,
+            Some(_) => self.first_bytes,
+        }
+    }
+}
+
+/// `times` blocks, at most `hold` of them alive at a time.
 pub(crate) fn churn<S: BlockSource>(
     source: S,
-    size_bytes: u64,
+    sizes: Sizes,
     times: u64,
     hold: u64,
 ) -> Result<Facts, NoResult> {
@@ -137,7 +156,7 @@ pub(crate) fn churn<S: BlockSource>(
     let memory = ProcessMemory::of_this_process();
     let resident_bytes = memory.resident_bytes();
     for number in 0..times {
-        let size_bytes = random.below(size_bytes) + 1;
+        let size_bytes = sizes.of(number, &mut random);
         if let Some((block, byte)) = failures.take(source, number, size_bytes)? {
             alive.enter(block.address, size_bytes);
             held.push((block, byte));

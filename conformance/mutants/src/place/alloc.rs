@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use allocert_abi::place::{CPU, CUDA, CUDA_PINNED, Place, Status};
 
-use super::base_allocator::Base;
+use super::base_allocator::{Base, rounded};
 use super::mutation::{Mutation, export_place_mutants};
 use super::system_memory::{Answer, Failure, GRANULE_BYTES, fail, out_of_memory};
 
@@ -25,6 +25,7 @@ export_place_mutants! {
     mutant_place_size_in_32_bits => SizeIn32Bits,
     mutant_place_pinned_size_in_32_bits => PinnedSizeIn32Bits,
     mutant_place_rounds_down => RoundsDown,
+    mutant_place_idle_shrinks => IdleShrinks,
 }
 
 /// Breaks nothing.
@@ -159,6 +160,26 @@ impl Mutation for RoundsDown {
     fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
         let rounds = size_bytes > 1 << 20 && place.kind == CUDA;
         base.alloc(place, if rounds { size_bytes & !0xfff } else { size_bytes })
+    }
+}
+
+/// Serves a request from a larger idle block, whose size is that of the request from then on.
+struct IdleShrinks;
+
+/// A block that is larger by more than this factor stays idle.
+const MOST_OF_WANTED: usize = 8;
+
+impl Mutation for IdleShrinks {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let wanted = rounded(size_bytes)?;
+        let serves = wanted..=wanted.saturating_mul(MOST_OF_WANTED);
+        base.with(place, |region| {
+            let larger = region.idle.iter_mut().rev().find(|(_, idle)| serves.contains(idle));
+            if let Some((_, idle)) = larger {
+                *idle = wanted;
+            }
+        });
+        base.alloc(place, size_bytes)
     }
 }
 

@@ -20,12 +20,12 @@ impl ExploredOperation for Operation {
                 .collect(),
             Self::Fill(fill) => simpler_fills(&fill).into_iter().map(Self::Fill).collect(),
             Self::Read(read) => simpler_reads(&read).into_iter().map(Self::Read).collect(),
-            Self::Churn { place, size, times, hold } => {
+            Self::Churn { place, size, times, hold, then } => {
+                let with = |size, times, hold| Self::Churn { place, size, times, hold, then };
                 let mut forms: Vec<Self> =
-                    smaller(size).map(|size| Self::Churn { place, size, times, hold }).collect();
-                let fewer = Self::Churn { place, size, times: times / 2, hold };
-                forms.extend((times > 1).then_some(fewer));
-                forms.extend((hold > 1).then_some(Self::Churn { place, size, times, hold: 1 }));
+                    smaller(size).map(|size| with(size, times, hold)).collect();
+                forms.extend((times > 1).then_some(with(size, times / 2, hold)));
+                forms.extend((hold > 1).then_some(with(size, times, 1)));
                 forms
             }
             Self::Stress { place, threads, size, times } => {

@@ -131,7 +131,7 @@ fn churn(source: &mut StepSource<'_, '_>) -> Option<Step> {
     let times = source.draw.random.between(2, 32);
     let hold = source.draw.random.between(1, times.min(6));
     let size = source.draw.random.between(1, 1 << 13);
-    Some(step(Operation::Churn { place, size, times, hold }, "m"))
+    Some(step(Operation::Churn { place, size, times, hold, then: None }, "m"))
 }
 
 /// Rarely: it starts threads.

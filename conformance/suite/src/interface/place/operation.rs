@@ -136,8 +136,8 @@ pub enum Operation {
     /// Facts: `text` (null if it is NULL or not UTF-8).
     LastError {},
     /// Takes and frees blocks of 1 to `size` bytes, `times` times, with `hold` blocks alive at a
-    /// time, in random order. Each block is filled with a byte of its own, and is compared before
-    /// it goes.
+    /// time, in random order. With `then` the blocks have `size` and `then` bytes in turn. Each
+    /// block is filled with a byte of its own, and is compared before it goes.
     ///
     /// Facts: `failed`, `overlaps`, `misaligned` (not at a multiple of 32), `changed` (blocks that
     /// lost their byte), `grown_bytes` (by how much the resident memory of the process grew).
@@ -149,6 +149,9 @@ pub enum Operation {
         /// How many blocks are alive at a time.
         #[serde(default = "one")]
         hold: u64,
+        /// The size of every second block. Without it the sizes are random.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        then: Option<u64>,
     },
     /// The same on several threads at once, and each thread frees blocks of another one.
     ///

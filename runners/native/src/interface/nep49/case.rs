@@ -5,7 +5,7 @@ use allocert_suite::interface::{self, OperationSet, nep49::Operation};
 use allocert_suite::observation::{Facts, Outcome, TableCalls};
 use serde_json::json;
 
-use crate::churn_and_stress::{Block, churn, stress};
+use crate::churn_and_stress::{Block, Sizes, churn, stress};
 use crate::host_bytes;
 use crate::interface::nep49::handler::{HandlerCalls, LoadedHandler};
 use crate::interface::nep49::leak_rounds::leak_rounds;
@@ -81,7 +81,9 @@ impl HandlerCase<'_> {
                 let block = sparse_block(self.calls, *by, *size)?;
                 Ok(self.bind(r#as, block.address as usize, *size))
             }
-            Operation::Churn { size, times, hold } => churn(self.calls, *size, *times, *hold),
+            Operation::Churn { size, times, hold } => {
+                churn(self.calls, Sizes { first_bytes: *size, then_bytes: None }, *times, *hold)
+            }
             Operation::Stress { threads, size, times } => {
                 stress(self.calls, *threads, *size, *times)
             }

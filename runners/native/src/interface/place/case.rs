@@ -11,7 +11,7 @@ use allocert_suite::observation::{Facts, Outcome, TableCalls};
 use serde_json::json;
 
 use crate::checked_memory;
-use crate::churn_and_stress::{Block, churn, stress};
+use crate::churn_and_stress::{Block, Sizes, churn, stress};
 use crate::host_buffer::HostBuffer;
 use crate::interface::place::block_source::{DEFAULT_STREAM, PlaceBlocks};
 use crate::interface::place::calls::PlaceCalls;
@@ -145,8 +145,9 @@ impl PlaceCase<'_> {
             Operation::LastError {} => self.last_error(),
             Operation::Fill(fill) => self.fill(fill),
             Operation::Read(read) => self.read(read),
-            Operation::Churn { place, size, times, hold } => {
-                churn(self.blocks_at(*place), *size, *times, *hold)
+            Operation::Churn { place, size, times, hold, then } => {
+                let sizes = Sizes { first_bytes: *size, then_bytes: *then };
+                churn(self.blocks_at(*place), sizes, *times, *hold)
             }
             Operation::Stress { place, threads, size, times } => {
                 stress(self.blocks_at(*place), *threads, *size, *times)

@@ -138,13 +138,22 @@ def _range(block: Block) -> tuple[int, int]:
     return block.address, block.address + block.size_bytes
 
 
-def churn(source: BlockSource[B], size_bytes: int, times: int, hold: int) -> Facts:
-    """`times` blocks of 1 to `size_bytes` bytes, at most `hold` of them alive at a time."""
+def churn(
+    source: BlockSource[B], size_bytes: int, times: int, hold: int, then_bytes: int | None = None
+) -> Facts:
+    """`times` blocks of 1 to `size_bytes` bytes, at most `hold` of them alive at a time.
+
+    With `then_bytes` the blocks have `size_bytes` and `then_bytes` in turn.
+    """
     counts, random, overlaps, live = _Counts(source), Random(), 0, _LiveRanges()
     held: list[_Filled[B]] = []
     resident_before = resident_bytes()
     for number in range(times):
-        filled = counts.take(number, random.below(size_bytes) + 1)
+        if then_bytes is None:
+            wanted_bytes = random.below(size_bytes) + 1
+        else:
+            wanted_bytes = then_bytes if number % 2 else size_bytes
+        filled = counts.take(number, wanted_bytes)
         if filled is not None:
             overlaps += live.enter(filled.block)
             held.append(filled)

@@ -53,9 +53,12 @@ def release_all(_case: AllocatorCase, _on: str, _arguments: Arguments) -> None:
 
 @OPERATIONS.register
 def churn(case: AllocatorCase, _on: str, arguments: Arguments) -> Facts:
-    hold = arguments.get("hold", 1)
     return churn_and_stress.churn(
-        _source(case, arguments), arguments["size"], arguments["times"], hold
+        _source(case, arguments),
+        arguments["size"],
+        arguments["times"],
+        arguments.get("hold", 1),
+        arguments.get("then"),
     )
 
 
