@@ -254,6 +254,8 @@ pub enum Check {
     DeviceNotServed,
     /// A request fails that was served before another one found no memory.
     EndedByShortage,
+    /// A request fails after a call of the driver failed that works again.
+    EndedByFault,
     /// A request fails that was served before release().
     EndedByRelease,
     /// The process ended inside a `free` of null.

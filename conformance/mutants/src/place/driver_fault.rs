@@ -1,5 +1,5 @@
 //! Mutations that go wrong when a driver call fails. No case makes a call for page-locked memory
-//! fail: only the fault sweep finds those of it.
+//! fail: only the fault sweep finds those that are about such memory alone.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,6 +14,7 @@ export_place_mutants! {
     mutant_place_pinned_failure_is_lack => PinnedFailureIsLack,
     mutant_place_pinned_failure_is_permanent => PinnedFailureIsPermanent,
     mutant_place_pinned_failure_clears_live => PinnedFailureClearsLive,
+    mutant_place_failure_is_permanent => FailureIsPermanent,
     mutant_place_counts_refused_release => CountsRefusedRelease,
 }
 
@@ -33,9 +34,13 @@ impl Mutation for CountsRefusedRelease {
 }
 
 /// Whether the driver failed, for another reason than a lack of memory.
+fn is_driver_error(answer: &Answer<usize>) -> bool {
+    matches!(answer, Err(failure) if failure.status == Status::DRIVER_ERROR)
+}
+
+/// Whether the driver failed to give page-locked memory.
 fn driver_failed(place: Place, answer: &Answer<usize>) -> bool {
-    let failed = matches!(answer, Err(failure) if failure.status == Status::DRIVER_ERROR);
-    place.kind == CUDA_PINNED && failed
+    place.kind == CUDA_PINNED && is_driver_error(answer)
 }
 
 /// Answers OK and NULL when the driver fails.
@@ -70,6 +75,22 @@ impl Mutation for PinnedFailureIsPermanent {
         }
         let answer = base.alloc(place, size_bytes);
         if driver_failed(place, &answer) {
+            HAS_FAILED.store(true, Ordering::SeqCst);
+        }
+        answer
+    }
+}
+
+/// Serves no place any more once the driver failed.
+struct FailureIsPermanent;
+
+impl Mutation for FailureIsPermanent {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if HAS_FAILED.load(Ordering::SeqCst) {
+            return Err(fail(Status::DRIVER_ERROR, "alloc: the CUDA driver has failed before\0"));
+        }
+        let answer = base.alloc(place, size_bytes);
+        if is_driver_error(&answer) {
             HAS_FAILED.store(true, Ordering::SeqCst);
         }
         answer

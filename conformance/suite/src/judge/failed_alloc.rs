@@ -25,7 +25,19 @@ pub(crate) fn told_by_case(
         return Some(Check::DeviceNotServed);
     }
     let earlier = record.case.steps.iter().enumerate().take(step.index as usize);
-    earlier.rev().find_map(|(index, earlier)| ended_by(request, earlier, record.outcome(index)?))
+    let told = earlier
+        .rev()
+        .find_map(|(index, earlier)| ended_by(request, earlier, record.outcome(index)?));
+    let is_of_driver = !is(ErrorKind::OutOfMemory);
+    told.or_else(|| (is_of_driver && follows_fault(record, step)).then_some(Check::EndedByFault))
+}
+
+/// Whether an earlier step made calls of the driver fail, and a later one ended that.
+fn follows_fault(record: &CaseRecord<'_>, step: &PlannedStep) -> bool {
+    let earlier = record.case.steps.iter().take(step.index as usize);
+    let mut properties = earlier.rev().map(|step| step.r#do.properties());
+    properties.any(|one| one.clears_driver_faults)
+        && properties.any(|one| one.driver_fault.is_some())
 }
 
 /// What ended the service, if it was this earlier step.

@@ -630,7 +630,8 @@ fn broken_by_error<'a>(
     };
     let breaks = |(id, facts): &(&str, &Wanted)| !blamed || !says_what_it_is_like(id, facts);
     let mut broken: Vec<&str> = asking.into_iter().filter(breaks).map(|(id, _)| id).collect();
-    broken.extend(operation.filter(|requirement| !step.expect.contains_key(*requirement)));
+    let is_asked = |id: &str| step.expect.get(id).is_none_or(|one| given_holds(record, one));
+    broken.extend(operation.filter(|id| !broken.contains(id) && is_asked(id)));
     if may_refuse(step) {
         // Whoever refuses an array has not misread it, so only what asks to accept it is broken.
         let asks_to_accept = |one: &Requirement| one.level != Level::Must && !one.of_result;
