@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use allocert_abi::place::{CUDA, Place};
 use allocert_cuda::{Span, Stream};
 
-use super::base_allocator::Base;
+use super::base_allocator::{Base, rounded};
 use super::mutation::{Mutation, export_place_mutants};
 use super::system_memory::{self, Answer};
 
@@ -15,6 +15,7 @@ export_place_mutants! {
     mutant_place_frees_inside => FreesInside,
     mutant_place_frees_live_block => FreesLiveBlock,
     mutant_place_ends_context => EndsContext,
+    mutant_place_retains_for_each_call => RetainsForEachCall,
     mutant_place_clears_without_waiting => ClearsWithoutWaiting,
 }
 
@@ -105,6 +106,41 @@ impl Mutation for EndsContext {
                 .map_err(|error| system_memory::driver_failure(&error))?;
         }
         Ok(released)
+    }
+}
+
+/// Retains the primary context of a device for each call alone, so that its memory ends with it.
+struct RetainsForEachCall;
+
+impl Mutation for RetainsForEachCall {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        if place.kind != CUDA || size_bytes == 0 {
+            return base.alloc(place, size_bytes);
+        }
+        system_memory::check(place)?;
+        let rounded_bytes = rounded(size_bytes)?;
+        let driver = system_memory::driver()?;
+        let failed = |error| system_memory::driver_failure(&error);
+        let context = driver.primary_ctx_retain(place.device).map_err(failed)?;
+        driver.ctx_push_current(context).map_err(failed)?;
+        let address = driver.mem_alloc(rounded_bytes as u64);
+        driver.ctx_pop_current().map_err(failed)?;
+        driver.primary_ctx_release(place.device).map_err(failed)?;
+        let address = address.map_err(failed)? as usize;
+        base.with(place, |region| {
+            region.live.insert(address, rounded_bytes);
+            region.used_bytes += rounded_bytes;
+        });
+        Ok(address)
+    }
+
+    /// The memory is gone already.
+    fn free(base: &Base, place: Place, address: usize) -> Answer {
+        base.free(place, address)?;
+        if place.kind == CUDA {
+            base.with(place, |region| region.idle.clear());
+        }
+        Ok(())
     }
 }
 

@@ -20,7 +20,7 @@ use crate::judge::timeline::Attribution;
 use crate::nouns::Teardown;
 use crate::observation::Outcome;
 use crate::reason::Reason;
-use crate::verdict::Check;
+use crate::verdict::{Check, Witness};
 use blocks::{Block, BlockEnd, Blocks};
 
 /// Judges all events of the case. A trace with gaps says nothing about memory.
@@ -44,6 +44,7 @@ pub(crate) fn judge(record: &CaseRecord<'_>, sink: &mut FindingSink<'_>) {
         owners: Owners::default(),
         holdings: Holdings::default(),
         next_step: 0,
+        told_of_ended: false,
     };
     for (event, attribution) in record.observation.events.iter().zip(&record.timeline.attributions)
     {
@@ -63,7 +64,11 @@ struct Ledger<'a, 'd> {
     holdings: Holdings<'a>,
     /// The first step that has not begun.
     next_step: usize,
+    /// Whether a finding says that memory of a block ended with its context.
+    told_of_ended: bool,
 }
+
+const CONTEXT_ENDED: &str = "the context ended here";
 
 /// One call in the trace.
 #[derive(Clone, Copy)]
@@ -128,21 +133,92 @@ impl Ledger<'_, '_> {
             }
             Effect::Nothing => {
                 if let Some(owner) = self.owners.ended_by(entry.call) {
-                    let end = BlockEnd {
-                        seq: entry.event.seq,
-                        freed: false,
-                        by_subject: entry.attribution.by_subject,
-                    };
-                    self.blocks.end_owner(owner, end);
+                    self.end_owner(entry, owner);
                 }
             }
             _ => {}
         }
     }
 
+    /// A call ends a context, and with it the memory that belongs to it.
+    fn end_owner(&mut self, entry: Entry<'_>, owner: u64) {
+        let Entry { event, call, attribution } = entry;
+        let (seq, by_subject) = (event.seq, attribution.by_subject);
+        if by_subject
+            && !self.program_ends(attribution)
+            && let Some((start, end, events)) = self.live_block_of(owner)
+        {
+            let function = call.function;
+            let observed = format!(
+                "{function} ended the context, and with it the memory of the live block at \
+                 {start:#x}..{end:#x}"
+            );
+            let events = events.into_iter().chain([witness(seq, CONTEXT_ENDED)]).collect();
+            self.report_ended(attribution.step, observed, events);
+        }
+        self.blocks.end_owner(owner, BlockEnd { seq, freed: false, by_subject });
+    }
+
+    /// The first live block that the subject gave out in memory of an owner.
+    fn live_block_of(&self, owner: u64) -> Option<(u64, u64, Vec<Witness>)> {
+        self.live_blocks().find_map(|(start, end, block)| {
+            let (_, memory) = self.blocks.of(Boundary::Cuda).meeting(start, end)?;
+            let is_owned = memory.end.is_none() && memory.owner == Some(owner);
+            let given_out = witness(block.taken, "given out here");
+            is_owned.then(|| (start, end, vec![memory.taken_here(), given_out]))
+        })
+    }
+
+    /// The blocks that the subject gave out and that are live, with their ranges, where the worker
+    /// records its calls of the subject.
+    fn live_blocks(&self) -> impl Iterator<Item = (u64, u64, &Block)> {
+        let side = interface(self.record.case.operations);
+        let boundary = side.and_then(|interface| interface.facts.implements);
+        let all = boundary.into_iter().flat_map(|boundary| self.blocks.of(boundary).values());
+        all.filter(|(_, block)| block.end.is_none())
+            .map(|(start, block)| (start, block.end_of(start), block))
+    }
+
+    /// The subject gave out memory that a call of its own had ended with a context.
+    fn given_out_ended(&mut self, entry: Entry<'_>, start: u64, end: u64) {
+        let memory = self.blocks.of(Boundary::Cuda).meeting(start, end);
+        let ended = memory.and_then(|(_, memory)| Some((memory, memory.ended_by_subject()?)));
+        let Some((memory, seq)) = ended else { return };
+        let events = vec![
+            memory.taken_here(),
+            witness(seq, CONTEXT_ENDED),
+            witness(entry.event.seq, "given out here"),
+        ];
+        let mut calls = self.record.observation.events.iter();
+        let call = calls.find(|event| event.seq == seq).and_then(Event::call);
+        let function = call.map_or_else(|| "a call".to_owned(), |call| call.function.to_string());
+        let observed = format!(
+            "{function} had ended the context, and with it the memory of the block at \
+             {start:#x}..{end:#x} that was given out"
+        );
+        self.report_ended(entry.attribution.step, observed, events);
+    }
+
+    /// Each further block says the same.
+    fn report_ended(&mut self, step: Option<u32>, observed: String, events: Vec<Witness>) {
+        if std::mem::replace(&mut self.told_of_ended, true) {
+            return;
+        }
+        self.sink.report_check(CheckFinding {
+            check: Check::UseAfterFree,
+            step,
+            expected: "the context of a block's memory stays until the block is freed".to_owned(),
+            observed,
+            events,
+        });
+    }
+
     fn take(&mut self, entry: Entry<'_>, start: u64, size_bytes: u64, source: MemorySource) {
         let block = Block::new(entry.event, entry.call, entry.attribution, size_bytes, source);
-        let end = start.saturating_add(size_bytes.max(1));
+        let end = block.end_of(start);
+        if self.is_implemented(entry.boundary()) {
+            self.given_out_ended(entry, start, end);
+        }
         self.blocks.of_mut(entry.boundary()).put(start, end, block);
     }
 
@@ -174,7 +250,7 @@ impl Ledger<'_, '_> {
         let Some(block) = self.blocks.of_mut(entry.boundary()).get_mut(start) else { return };
         block.end =
             Some(BlockEnd { seq: event.seq, freed: true, by_subject: attribution.by_subject });
-        let end = start.saturating_add(block.size_bytes.max(1));
+        let end = block.end_of(start);
         if judged && !block.by_subject {
             self.sink.report_check(CheckFinding {
                 check: Check::MemoryOfOthers,

@@ -59,6 +59,17 @@ impl Block {
         }
     }
 
+    /// Where a block ends that begins there. One of no bytes has an address too.
+    pub(crate) fn end_of(&self, start: u64) -> u64 {
+        start.saturating_add(self.size_bytes.max(1))
+    }
+
+    /// The call of the subject that ended it with its context, if nothing else can be there.
+    pub(crate) fn ended_by_subject(&self) -> Option<u64> {
+        let end = self.end.filter(|end| !end.freed && end.by_subject)?;
+        self.source.is_exclusive().then_some(end.seq)
+    }
+
     pub(crate) fn taken_here(&self) -> Witness {
         witness(self.taken, "allocated here")
     }
