@@ -22,7 +22,9 @@
  *   Unwinding  No exception, panic or longjmp leaves a function.
  *   Units      Names end in their unit. Sizes are in bytes.
  *   Streams    The interface carries no stream. Device memory is ready for use on every stream when
- *              alloc() returns, and belongs to the allocator again when the caller calls free().
+ *              alloc() returns. The caller finishes its work on a block, on all streams, before it
+ *              calls free(): the memory then belongs to the library, which waits for no work of the
+ *              caller. A library finishes its own work on a block before it gives the block out.
  */
 #ifndef ALLOCERT_PLACE_H
 #define ALLOCERT_PLACE_H
@@ -81,7 +83,9 @@ typedef struct allocert_place_allocator {
 
   /* Gives a block back that alloc() gave at the same place. NULL is ignored. An address that the
    * place did not give, an address inside a block, one that was freed before, or one of another
-   * place is INVALID_VALUE. Errors: INVALID_VALUE, NO_PLACE, CORRUPTED. */
+   * place is INVALID_VALUE. DRIVER_ERROR says that a driver call failed that free() needs. Whatever
+   * the error, a block that was live stays the caller's: it is live and counts in used(), and
+   * free() may be called for it again. Errors: INVALID_VALUE, NO_PLACE, DRIVER_ERROR, CORRUPTED. */
   allocert_place_status (*free)(allocert_place place, void *pointer);
 
   /* How many bytes of the place are in use: 0 before the first alloc(). alloc() adds at least

@@ -451,7 +451,7 @@ impl Ledger<'_, '_> {
 
     /// Memory that the subject allocated and never freed. Memory that ended with its owner, such as
     /// a context, counts too: the subject should have freed it before. A subject without
-    /// release() may keep it.
+    /// release() may keep it, and memory in which a block is live is not the subject's to free.
     fn leaks(&mut self) {
         let record = self.record;
         if record.case.teardown != Teardown::Clean
@@ -468,10 +468,17 @@ impl Ledger<'_, '_> {
         let left = |block: &Block| {
             block.by_subject && !block.free_injected && !freed(block) && !lost_by_host(block)
         };
+        let holds_live = |start: u64, block: &Block| {
+            let end = block.end_of(start);
+            self.live_blocks().any(|(from, to, _)| start < to && from < end)
+        };
         let mut left: Vec<(Boundary, &Block)> = self
             .blocks
             .all()
-            .filter(|(boundary, block)| left(block) && !self.is_implemented(*boundary))
+            .filter(|(boundary, start, block)| {
+                left(block) && !self.is_implemented(*boundary) && !holds_live(*start, block)
+            })
+            .map(|(boundary, _, block)| (boundary, block))
             .collect();
         left.sort_by_key(|(_, block)| block.taken);
         let Some((boundary, first)) = left.first().copied() else { return };

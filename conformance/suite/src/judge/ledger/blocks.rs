@@ -93,11 +93,12 @@ impl Blocks {
         &mut self.0[boundary as usize]
     }
 
-    /// All blocks with their boundaries.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (Boundary, &Block)> {
-        Boundary::VARIANTS
-            .iter()
-            .flat_map(|boundary| self.of(*boundary).values().map(|(_, block)| (*boundary, block)))
+    /// All blocks with their boundaries and addresses.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Boundary, u64, &Block)> {
+        Boundary::VARIANTS.iter().flat_map(|boundary| {
+            let blocks = self.of(*boundary).values();
+            blocks.map(|(start, block)| (*boundary, start, block))
+        })
     }
 
     /// Ends all blocks of an owner.
