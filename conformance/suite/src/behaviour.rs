@@ -13,7 +13,7 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use allocert_contract::trace::{Event, Marker, What};
+use allocert_contract::trace::{Call, Event, Marker, What};
 use serde_json::Value;
 
 pub use difference::{Change, Difference, StepChange, Weight, differences};
@@ -271,10 +271,11 @@ fn call_line(names: &mut Names, event: &Event) -> String {
 /// A call by its function and result alone.
 fn kind(event: &Event, line: &str) -> String {
     match &event.what {
-        What::Call(call) => match call.result {
-            None => format!("{} never returned", call.function),
-            Some(0) => format!("{} = 0", call.function),
-            Some(code) => format!("{} = {code}", call.function),
+        What::Call(Call { function, result, .. }) => match *result {
+            None => format!("{function} never returned"),
+            Some(0) => format!("{function} = 0"),
+            Some(code) if function.cuda().is_some() => format!("{function} = {code}"),
+            Some(code) => format!("{function} = {}", call::failure(*function, code)),
         },
         _ => line.split(['(', ' ']).next().unwrap_or_default().to_owned(),
     }

@@ -110,8 +110,13 @@ pub(crate) fn driver_ran_out(record: &CaseRecord<'_>, step: u32) -> bool {
     let window = record.timeline.window(step);
     window.is_some_and(|window| {
         let mut calls = calls_in(record, window);
-        calls.any(|call| call.call.result == Some(error_kinds::OUT_OF_MEMORY))
+        calls.any(|call| is_answer_of_driver(call.call, error_kinds::OUT_OF_MEMORY))
     })
+}
+
+/// Whether the driver answered the call so. Other boundaries have other numbers.
+fn is_answer_of_driver(call: &Call, code: i32) -> bool {
+    call.function.cuda().is_some() && call.result == Some(code)
 }
 
 /// Whether the subject called the driver in the step without a current context, or learnt that none
@@ -120,7 +125,7 @@ pub(crate) fn lacks_context(record: &CaseRecord<'_>, step: u32) -> bool {
     let Some(window) = record.timeline.window(step) else { return false };
     let (mut learnt, mut made_current) = (false, false);
     for RecordedCall { call, .. } in calls_in(record, window) {
-        if call.result == Some(error_kinds::INVALID_CONTEXT) {
+        if is_answer_of_driver(call, error_kinds::INVALID_CONTEXT) {
             return true;
         }
         learnt |= finds_no_context(call);

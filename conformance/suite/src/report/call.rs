@@ -1,7 +1,7 @@
-//! Driver calls as text: `cuMemFree_v2(dptr=0x7d0000000000) = 201 CUDA_ERROR_INVALID_CONTEXT`.
+//! Calls as text: `cuMemFree_v2(dptr=0x7d0000000000) = 201 CUDA_ERROR_INVALID_CONTEXT`.
 
 use allocert_contract::curesult;
-use allocert_contract::trace::{Call, Event, What};
+use allocert_contract::trace::{Call, Event, Function, What, place};
 
 /// Whether an event says more than where a step begins or ends.
 #[must_use]
@@ -40,10 +40,20 @@ fn render_call(call: &Call) -> String {
     let result = match call.result {
         None => " never returned".to_owned(),
         Some(0) => format!(" = 0{}", outputs(call)),
-        Some(code) if function.cuda().is_some() => format!(" = {}", error(code)),
-        Some(code) => format!(" = {code}"),
+        Some(code) => format!(" = {}", failure(function, code)),
     };
     format!("{function}({}){thread}{result}{injected}", inputs.join(", "))
+}
+
+/// What a call answered that failed.
+#[must_use]
+pub(crate) fn failure(function: Function, code: i32) -> String {
+    match function {
+        Function::Cuda(_) => error(code),
+        Function::Place(_) if code == place::NO_STATUS => "failed".to_owned(),
+        Function::Place(_) => named(code, place::status_name(code)),
+        _ => code.to_string(),
+    }
 }
 
 fn outputs(call: &Call) -> String {
@@ -87,7 +97,11 @@ pub(crate) fn is_count(name: &str) -> bool {
 /// A `CUresult` with its name, where it is a common one.
 #[must_use]
 pub fn error(code: i32) -> String {
-    match curesult::name(code) {
+    named(code, curesult::name(code))
+}
+
+fn named(code: i32, name: Option<&str>) -> String {
+    match name {
         Some(name) => format!("{code} {name}"),
         None => code.to_string(),
     }

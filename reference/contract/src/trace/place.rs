@@ -15,10 +15,28 @@ pub enum PlaceKind {
     CudaPinned = 2,
 }
 
+/// The result of a call that failed without a status: it returned NULL, or ended with an exception.
+pub const NO_STATUS: i32 = i32::MIN;
+
+/// The name that `allocert_place.h` has for a status, without its prefix.
+#[must_use]
+pub fn status_name(status: i32) -> Option<&'static str> {
+    let names = [
+        "OK",
+        "OUT_OF_MEMORY",
+        "INVALID_VALUE",
+        "NO_PLACE",
+        "DRIVER_ERROR",
+        "CORRUPTED",
+        "INTERNAL",
+    ];
+    names.get(usize::try_from(status).ok()?).copied()
+}
+
 super::define_functions::functions! {
     /// A function of the allocator of a place. The place is its [`PlaceKind`] and the number of its
-    /// device, two numbers of 32 bits with a sign. The result of a call that returned is 0, of one
-    /// that failed 1.
+    /// device, two numbers of 32 bits with a sign. The result is 0 for a call that returned, else
+    /// the status of `allocert_place.h` that a function of a table answered, or [`NO_STATUS`].
     pub enum Function {
         /// Takes memory.
         Alloc(kind, device, size_bytes) -> (pointer);

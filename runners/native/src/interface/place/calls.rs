@@ -2,12 +2,15 @@
 //! the contract forbids.
 
 use std::collections::BTreeSet;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
 use allocert_abi::place::{Place, Status, VERSION};
-use allocert_contract::trace::{Function as AnyFunction, place::Function};
+use allocert_contract::trace::{
+    Function as AnyFunction,
+    place::{Function, NO_STATUS},
+};
 use allocert_cuda::Driver;
 use allocert_suite::observation::{Raised, TableCalls, UNUSABLE_SUBJECT};
 
@@ -125,12 +128,12 @@ impl<'a> PlaceCalls<'a> {
             self.memory.with_device_current(place, WhenCurrent::Always, || {
                 self.recorded(Function::Alloc, place, &[size_bytes], || {
                     let answer = functions.alloc(place, size_bytes, stream);
-                    let status = match answer {
-                        Ok(0) if size_bytes > 0 => Status::OUT_OF_MEMORY,
-                        Ok(_) => Status::OK,
-                        Err(_) => Status::INTERNAL,
+                    let failed = match answer {
+                        Ok(address) => address == 0 && size_bytes > 0,
+                        Err(_) => true,
                     };
-                    (status, *answer.as_ref().unwrap_or(&0), answer)
+                    let result = if failed { NO_STATUS } else { 0 };
+                    (result, *answer.as_ref().unwrap_or(&0), answer)
                 })
             })?;
         let address = address.map_err(|thrown| exception(&functions.names().alloc, thrown))?;
@@ -157,7 +160,7 @@ impl<'a> PlaceCalls<'a> {
             self.memory.with_device_current(place, WhenCurrent::IfNone, || {
                 self.recorded(Function::Free, place, &[address], || {
                     let answer = functions.free(place, address, size_bytes, stream);
-                    (if answer.is_ok() { Status::OK } else { Status::INTERNAL }, 0, answer)
+                    (if answer.is_ok() { 0 } else { NO_STATUS }, 0, answer)
                 })
             })?;
         answer.map_err(|thrown| exception(&functions.names().free, thrown))?;
@@ -171,7 +174,7 @@ impl<'a> PlaceCalls<'a> {
         let status = self.recorded(Function::Alloc, place, &inputs, || {
             // SAFETY: the library's own function; `out` is valid for a write of a pointer.
             let status = unsafe { function(place, size_bytes as usize, &raw mut out) };
-            (status, out.expose_provenance() as u64, status)
+            (status.0, out.expose_provenance() as u64, status)
         });
         self.check("alloc", place, status, out.addr())?;
         Ok(out.addr() as u64)
@@ -187,7 +190,7 @@ impl<'a> PlaceCalls<'a> {
             // SAFETY: the library's own function, which refuses an address that it did not give
             // (header, free).
             let status = unsafe { function(place, pointer) };
-            (status, 0, status)
+            (status.0, 0, status)
         });
         self.check_status("free", place, status)
     }
@@ -199,7 +202,7 @@ impl<'a> PlaceCalls<'a> {
         let status = self.recorded(Function::Used, place, &[], || {
             // SAFETY: the library's own function; `out` is valid for a write of a size.
             let status = unsafe { function(place, &raw mut out) };
-            (status, out as u64, status)
+            (status.0, out as u64, status)
         });
         self.check("used", place, status, out)?;
         Ok(out as u64)
@@ -212,7 +215,7 @@ impl<'a> PlaceCalls<'a> {
         let status = self.recorded(Function::Release, place, &[], || {
             // SAFETY: as in used().
             let status = unsafe { function(place, &raw mut out) };
-            (status, out as u64, status)
+            (status.0, out as u64, status)
         });
         self.check("release", place, status, out)?;
         Ok(out as u64)
@@ -251,21 +254,20 @@ impl<'a> PlaceCalls<'a> {
         member.ok_or_else(|| error_of_worker(NULL_FUNCTION, message(), None).into())
     }
 
-    /// Records a call: its status, what came back, and what the caller wants of it.
+    /// Records a call: its result, what came back, and what the caller wants of it.
     fn recorded<T>(
         &self,
         function: Function,
         place: Place,
         arguments: &[u64],
-        call: impl FnOnce() -> (Status, u64, T),
+        call: impl FnOnce() -> (c_int, u64, T),
     ) -> T {
         let number = |value: i32| i64::from(value).cast_unsigned();
         let mut inputs = vec![number(place.kind), number(place.device)];
         inputs.extend(arguments);
         self.recorder.answered_call(AnyFunction::Place(function), &inputs, || {
-            let (status, out, wanted) = call();
-            let failed = status != Status::OK;
-            (wanted, i32::from(failed), [if failed { 0 } else { out }])
+            let (result, out, wanted) = call();
+            (wanted, result, [if result == 0 { out } else { 0 }])
         })
     }
 
@@ -356,5 +358,19 @@ fn kind_name(kind: i32) -> Option<&'static str> {
         CUDA => Some("memory of devices"),
         CUDA_PINNED => Some("page-locked memory"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use allocert_contract::trace::place::status_name;
+
+    use super::*;
+
+    #[test]
+    fn the_trace_has_the_names_of_the_header() {
+        for status in -1..=10 {
+            assert_eq!(status_name(status), Status(status).name(), "{status}");
+        }
     }
 }

@@ -13,6 +13,8 @@ _STEP_BEGIN, _STEP_END, _HARNESS_BEGIN, _HARNESS_END, _CASE_BEGIN = 1, 2, 3, 4, 
 _HOST_CODE_BEGIN, _HOST_CODE_END = 6, 7
 #: The result of a call that ended with an exception.
 _RAISED = 1
+#: The same of `place`, where other numbers are statuses of allocert_place.h.
+_NO_STATUS = -(2**31)
 _UNKNOWN_FUNCTION = 0xFFFF_FFFF
 _WORD = 0xFFFF_FFFF_FFFF_FFFF
 
@@ -86,7 +88,8 @@ class Recorder:
         if code == _UNKNOWN_FUNCTION:
             raise LookupError(f"the trace knows no function {name}")
         inputs, outputs = _Values(self._inputs(code)), _Values(self._outputs(code))
-        function = _Function(code, inputs, outputs, self._begin, self._end)
+        raised = _NO_STATUS if name.startswith("place.") else _RAISED
+        function = _Function(code, inputs, outputs, raised, self._begin, self._end)
         return self._known.setdefault(name, function)
 
 
@@ -108,6 +111,8 @@ class _Function(NamedTuple):
     code: int
     inputs: _Values
     outputs: _Values
+    #: The result of a call that raises.
+    raised: int
     begin: Callable[..., Any]
     end: Callable[..., Any]
 
@@ -125,7 +130,8 @@ class _Call:
         self._number = function.begin(function.code, *function.inputs.words(self._facts))
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        function, result = self._function, 0 if error is None else _RAISED
+        function = self._function
+        result = 0 if error is None else function.raised
         function.end(self._number, result, *function.outputs.words(self._facts))
 
 
