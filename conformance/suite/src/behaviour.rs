@@ -28,7 +28,8 @@ use crate::verdict::{Finding, Judgement};
 use names::Names;
 
 /// Facts that the worker measures of its process, which are others in each run.
-const MEASURED: &[&str] = &["growing_bytes", "growing_more_bytes", "grown_bytes", "kept_bytes"];
+const MEASURED: &[&str] =
+    &["first_damage", "growing_bytes", "growing_more_bytes", "grown_bytes", "kept_bytes"];
 /// The titles of calls that belong to no step.
 const BEFORE_FIRST: &str = "before the first step";
 const AFTER: &str = "after the step";

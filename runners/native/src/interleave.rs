@@ -12,6 +12,8 @@
 //! is where a list without a lock takes what another thread may have changed.
 
 #[cfg(target_arch = "x86_64")]
+mod code_address;
+#[cfg(target_arch = "x86_64")]
 mod driver_code;
 #[cfg(target_arch = "x86_64")]
 mod instruction;
@@ -26,9 +28,20 @@ use allocert_suite::observation::Facts;
 
 use crate::step_result::NoResult;
 
+/// The names of functions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallNames {
+    pub(crate) take: &'static str,
+    pub(crate) give: &'static str,
+    pub(crate) resize: &'static str,
+}
+
 /// The functions of an allocator, called without a record: the step makes more calls than the
 /// record takes, and stops inside them.
 pub(crate) trait InterleavedCalls: Copy + Send + Sync {
+    /// What the functions are called that take, free and resize a block.
+    const NAMES: CallNames;
+
     /// Prepares the calling thread for the other functions.
     fn begin_thread(self);
     /// The address of a new block, 0 for none.

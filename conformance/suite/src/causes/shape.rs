@@ -2,10 +2,13 @@
 
 /// What the judge adds to the last finding that it lists of a check.
 const OTHERS: &str = " (one of ";
+/// What the judge adds about the first of several rounds.
+const FIRST_ROUND: &str = "; first: ";
 
 /// The message with `#` for numbers, addresses and null values, `` `…` `` for quoted names,
 /// `[…]` for lists, and `stream #` for streams. "1 call" and "2 calls" have the same shape.
 pub(super) fn of(message: &str) -> String {
+    let message = message.split(FIRST_ROUND).next().unwrap_or_default();
     let message = message.split(OTHERS).next().unwrap_or_default().replace("legacy", "stream 1");
     let mut shape = String::with_capacity(message.len());
     let mut rest = message.as_str();

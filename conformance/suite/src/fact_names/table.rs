@@ -232,7 +232,9 @@ pub(super) const OPERATIONS: &[(Side, &[OperationFacts])] = &[
             "failed", "growing_bytes", "grown_bytes", "kept_bytes",
         ]),
         OperationFacts::of_step("handed_rounds", &["failed", "growing_bytes", "kept_bytes"]),
-        OperationFacts::of_step("interleave", &["changed", "failed", "overlaps", "stops"]),
+        OperationFacts::of_step("interleave", &[
+            "changed", "failed", "first_damage", "overlaps", "stops",
+        ]),
         OperationFacts::of_step("leak_rounds", &["failed", "leaked_bytes"]),
         OperationFacts::of_step("malloc", &["kind", "pointer", "size_bytes"]),
         OperationFacts::of_step("many_rounds", &["failed", "growing_bytes", "opened"]),
@@ -321,7 +323,7 @@ pub(super) const OPERATIONS: &[(Side, &[OperationFacts])] = &[
         OperationFacts::of_step("free_null", &[]),
         OperationFacts::of_step("host_buffer", &["host_pointer", "size_bytes"]),
         OperationFacts::of_step("interleave", &[
-            "changed", "failed", "miscounted", "overlaps", "stops",
+            "changed", "failed", "first_damage", "miscounted", "overlaps", "stops",
         ]),
         OperationFacts::of_step("last_error", &["text"]),
         OperationFacts::of_step("occupy", &["size_bytes"]),

@@ -27,6 +27,9 @@ pub(crate) fn given_holds(record: &CaseRecord<'_>, expectation: &Expectation) ->
 /// How often a step that does something many times failed, and the error of the first time.
 const FAILED: &str = "failed";
 const FIRST_FAILURE: &str = "first_failure";
+/// What threads did that disturbed each other, and the facts that count such rounds.
+const FIRST_DAMAGE: &str = "first_damage";
+const DAMAGE: &[&str] = &[FAILED, "overlaps", "changed", "miscounted"];
 
 /// The first test of a predicate that a fact fails.
 pub(crate) fn check(
@@ -52,6 +55,10 @@ pub(crate) fn check(
     };
     if let (FAILED, Some(first)) = (path, facts.get(FIRST_FAILURE).and_then(Value::as_str)) {
         observed.push_str(&format!("; the first failure: {first}"));
+    }
+    let first = facts.get(FIRST_DAMAGE).and_then(Value::as_str);
+    if let Some(first) = first.filter(|_| DAMAGE.contains(&path)) {
+        observed.push_str(&format!("; first: {first}"));
     }
     Some(Mismatch { expected, observed })
 }

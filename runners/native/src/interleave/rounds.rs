@@ -4,7 +4,8 @@ use allocert_suite::observation::Facts;
 use serde_json::json;
 
 use crate::interleave::InterleavedCalls;
-use crate::interleave::single_step::{OtherThread, Stepper, Stop, Turn};
+use crate::interleave::code_address;
+use crate::interleave::single_step::{OtherThread, Stepper, Stop, Turn, stopped_at};
 use crate::step_result::facts;
 
 /// Blocks that are free when a round begins, so that a cache has something to give out.
@@ -55,6 +56,15 @@ struct Counts {
     /// Rounds after which the allocator counts other bytes than before.
     miscounted: u64,
     stops: u64,
+    /// The calls of the first round in which something was wrong.
+    first_damage: Option<String>,
+}
+
+impl Counts {
+    /// How much was wrong by now.
+    fn wrong(&self) -> u64 {
+        self.failed + self.overlaps + self.changed + self.miscounted
+    }
 }
 
 pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions: u64) -> Facts {
@@ -109,14 +119,16 @@ pub(super) fn run(calls: impl InterleavedCalls, size_bytes: usize, instructions:
             }
         },
     );
-    let Counts { failed, overlaps, changed, miscounted, stops } = counts;
-    facts([
+    let Counts { failed, overlaps, changed, miscounted, stops, first_damage } = counts;
+    let mut found = facts([
         ("miscounted", json!(miscounted)),
         ("failed", json!(failed)),
         ("overlaps", json!(overlaps)),
         ("changed", json!(changed)),
         ("stops", json!(stops)),
-    ])
+    ]);
+    found.extend(first_damage.map(|calls| ("first_damage".into(), json!(calls))));
+    found
 }
 
 /// Takes a block, and leaves others behind that are free.
@@ -150,11 +162,53 @@ impl<C: InterleavedCalls> Round<C> {
         mut stops: impl Iterator<Item = Stop>,
         counts: &mut Counts,
     ) -> Ended {
-        let ended = stops.find_map(|stop| match self.perform(stepper, stop, counts) {
+        let ended = stops.find_map(|stop| match self.perform_noted(stepper, stop, counts) {
             Ended::Stopped => None,
             ended => Some(ended),
         });
         ended.unwrap_or(Ended::Stopped)
+    }
+
+    /// Stops there, and notes the calls if they are the first after which something is wrong.
+    fn perform_noted(
+        &self,
+        stepper: &Stepper<impl OtherThread>,
+        stop: Stop,
+        counts: &mut Counts,
+    ) -> Ended {
+        let (wrong, stops) = (counts.wrong(), counts.stops);
+        let ended = self.perform(stepper, stop, counts);
+        if counts.wrong() > wrong && counts.first_damage.is_none() {
+            counts.first_damage = Some(self.describe(counts.stops > stops));
+        }
+        ended
+    }
+
+    /// The calls of both threads.
+    fn describe(&self, was_stopped: bool) -> String {
+        let (names, size, half) = (C::NAMES, self.size_bytes, self.size_bytes / 2);
+        let take = format!("{}({size})", names.take);
+        let own = match self.stepped {
+            Stepped::Take => take.clone(),
+            Stepped::Give => format!("{}() of a block of {size} bytes", names.give),
+            Stepped::GiveOthers => {
+                format!("{}() of a block of {size} bytes of another thread", names.give)
+            }
+            Stepped::Resize => format!("{}() of a block from {half} to {size} bytes", names.resize),
+        };
+        if !was_stopped {
+            return format!("{own} ran to its end, and no other thread did anything");
+        }
+        let others = match self.turn {
+            Turn::Takes | Turn::Prepares => format!("{take} twice"),
+            Turn::GivesBack => format!("{take} twice and {}() of the first block", names.give),
+            Turn::Releases => format!("release() and {take} twice"),
+            Turn::Resizes => {
+                format!("{}({half}) and {}() of it to {size} bytes", names.take, names.resize)
+            }
+        };
+        let at = code_address::describe(stopped_at());
+        format!("{own} was stopped before {at}, while another thread called {others}")
     }
 
     /// Stops behind one call of the driver after the other.

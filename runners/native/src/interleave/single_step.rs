@@ -81,6 +81,8 @@ static DRIVER_CALLS_LEFT: AtomicU64 = AtomicU64::new(0);
 static DRIVER_BEGIN: AtomicU64 = AtomicU64::new(0);
 static DRIVER_END: AtomicU64 = AtomicU64::new(0);
 static STOPPED: AtomicBool = AtomicBool::new(false);
+/// The instruction before which the thread stopped last.
+static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
 static WAITS_IN_VAIN: AtomicU64 = AtomicU64::new(0);
 
 /// Where a call is stopped.
@@ -221,6 +223,11 @@ impl Turn {
     }
 }
 
+/// The address of the instruction before which a call was stopped last.
+pub(super) fn stopped_at() -> u64 {
+    STOPPED_AT.load(Ordering::SeqCst)
+}
+
 /// Wakes the other thread, which may sleep.
 fn begin_turn(turn: u32) {
     TURN.store(turn, Ordering::SeqCst);
@@ -284,6 +291,7 @@ extern "C" fn on_trap(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     }
     if stops == Some(true) {
         STOPPED.store(true, Ordering::SeqCst);
+        STOPPED_AT.store(next, Ordering::SeqCst);
         begin_turn(NEXT_TURN.load(Ordering::SeqCst));
         wait_for_other();
     }

@@ -222,7 +222,9 @@ pub enum Operation {
     /// of half the size. On x86-64 alone, without a debugger.
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks that
-    /// lost their byte), `stops` (how often the thread was stopped).
+    /// lost their byte), `stops` (how often the thread was stopped),
+    /// `first_damage` (the calls of the first round after which something is wrong, and where the
+    /// thread was stopped; only if something is).
     Interleave {
         size: u64,
         /// The most instructions of any kind before a stop, except before an atomic one. The

@@ -173,7 +173,9 @@ pub enum Operation {
     ///
     /// Facts: `failed`, `overlaps` (live blocks in the same memory), `changed` (live blocks of the
     /// host that lost their byte), `miscounted` (rounds after which used() of a table is not what
-    /// it was before), `stops` (how often the thread was stopped).
+    /// it was before), `stops` (how often the thread was stopped),
+    /// `first_damage` (the calls of the first round after which something is wrong, and where the
+    /// thread was stopped; only if something is).
     Interleave {
         /// As in `alloc`.
         place: Place,

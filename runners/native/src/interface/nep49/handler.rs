@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::checked_memory;
 use crate::host_bytes;
 use crate::interface::nep49::symbol;
-use crate::interleave::InterleavedCalls;
+use crate::interleave::{CallNames, InterleavedCalls};
 use crate::library;
 use crate::protocol::Refused;
 use crate::recorder::Recorder;
@@ -240,6 +240,8 @@ impl UnrecordedCalls {
 }
 
 impl InterleavedCalls for UnrecordedCalls {
+    const NAMES: CallNames = CallNames { take: "malloc", give: "free", resize: "realloc" };
+
     fn begin_thread(self) {}
 
     fn take(self, size_bytes: usize) -> usize {

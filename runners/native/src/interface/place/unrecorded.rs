@@ -10,7 +10,7 @@ use crate::churn_and_stress::Block;
 use crate::interface::place::block_source::{DEFAULT_STREAM, PlaceBlocks};
 use crate::interface::place::exported::Exported;
 use crate::interface::place::memory::WhenCurrent;
-use crate::interleave::{InterleavedCalls, interleave};
+use crate::interleave::{CallNames, InterleavedCalls, interleave};
 use crate::step_result::NoResult;
 
 type ReleaseFunction = unsafe extern "C" fn(Place, *mut usize) -> Status;
@@ -48,6 +48,8 @@ impl UnrecordedBlocks<'_> {
 }
 
 impl InterleavedCalls for UnrecordedBlocks<'_> {
+    const NAMES: CallNames = CallNames { take: "alloc", give: "free", resize: "realloc" };
+
     fn begin_thread(self) {
         if self.place().kind == CUDA {
             // Where it fails, the functions fail on this thread.
