@@ -42,8 +42,9 @@ impl fmt::Display for Warning {
                 let more = if rest == 0 { String::new() } else { format!(" and {rest} more") };
                 write!(
                     out,
-                    "{first}{more} timed out beside other cases and not when run again alone; \
-                     use fewer --jobs to avoid this"
+                    "{first}{more} timed out beside other cases and not when run again alone: the \
+                     machine is slow, for which fewer --jobs help, or threads of the subject \
+                     wait for each other now and then, which --repeat shows"
                 )
             }
         }

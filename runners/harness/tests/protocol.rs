@@ -345,8 +345,9 @@ fn what_is_late_beside_others_has_another_try_by_itself(
     let output = run(request).expect("a run");
     assert_eq!(endings(&output), [&Ending::Done, &ending, &Ending::Done]);
     let warnings: Vec<String> = output.warnings.iter().map(ToString::to_string).collect();
-    let told = "emm/test/b timed out beside other cases and not when run again alone; use fewer \
-                --jobs to avoid this";
+    let told = "emm/test/b timed out beside other cases and not when run again alone: the machine \
+                is slow, for which fewer --jobs help, or threads of the subject wait for each \
+                other now and then, which --repeat shows";
     assert_eq!(warnings, if ending == Ending::Done { vec![told] } else { vec![] });
 }
 
