@@ -1,10 +1,12 @@
 //! The ledger on calls of boundaries other than the driver's.
 
 use allocert_contract::trace::{Call, Function, handler, place};
+use allocert_requirements::Catalogue;
+use allocert_suite::{fixture, judge};
 use rstest::rstest;
 use serde_json::json;
 
-use crate::observation_builder::{Recorder, alloc, free, memalloc};
+use crate::observation_builder::{Recorder, alloc, duty, free, memalloc};
 
 const A: u64 = 0x5500_0000_1000;
 const B: u64 = 0x5500_0000_2000;
@@ -107,4 +109,33 @@ fn a_handlers_memory_is_accounted_for(#[case] calls: &[Call], #[case] expected: 
 )]
 fn a_places_memory_is_apart_from_the_drivers(#[case] calls: &[Call], #[case] expected: &[&str]) {
     assert_eq!(found(calls), expected);
+}
+
+/// What the check for leaks finds when an allocator by place makes these calls in a step.
+fn left_at_place(calls: &[Call]) -> Vec<String> {
+    let text = duty("PLACE-CHECK-01", "MUST", "allocator", "  check: leak\n");
+    let catalogue =
+        Catalogue::from_files([("place/test.yaml", text.as_str())]).expect("written here");
+    let text = "# A case of the suite's own tests.\ncase: place/test/case\nabout: a test\n\
+                steps:\n  - do: {last_error: {}}\n    expect: {PLACE-CHECK-01: {returns: {}}}\n";
+    let cases = fixture::plan_file("cases/place/test/case.yaml", text, &catalogue).expect("a case");
+    let recorder = Recorder::bare(cases[0].clone()).step(calls, json!({"text": ""})).rest();
+    let judged = judge::judge(&catalogue, &recorder.case, &recorder.seen);
+    judged.findings.into_iter().map(|finding| finding.observed).collect()
+}
+
+#[rstest]
+#[case::kept(&[alloc(DEVICE, 1024), place_alloc(DEVICE), place_free(DEVICE, 0)], &[
+    "1 allocation of 1024 bytes is left",
+])]
+#[case::a_failed_free_leaves_the_block_to_the_caller(
+    &[alloc(DEVICE, 1024), place_alloc(DEVICE + 256), place_free(DEVICE + 256, 4)],
+    &[],
+)]
+#[case::what_holds_no_block_is_left_beside_it(
+    &[alloc(DEVICE, 1024), alloc(DEVICE + 4096, 512), place_alloc(DEVICE)],
+    &["1 allocation of 512 bytes is left"],
+)]
+fn memory_of_a_live_block_is_no_leak(#[case] calls: &[Call], #[case] expected: &[&str]) {
+    assert_eq!(left_at_place(calls), expected);
 }
