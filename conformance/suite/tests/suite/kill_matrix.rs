@@ -16,6 +16,7 @@ fn mutant(name: &str, breaks: &[&str]) -> Mutant {
         subject: format!("mutant_{name}"),
         breaks: breaks.iter().map(|id| (*id).to_owned()).collect(),
         faults: false,
+        found_in: Vec::new(),
         reported_as: None,
         about: "gives twice what was asked for".to_owned(),
     }
