@@ -98,3 +98,16 @@ def test_a_library_may_initialize_the_driver(allocert: Program, tmp_path: pathli
     assert NOTE in ended.stdout
     assert not any(findings(out).values())
     assert list(verdicts(out).values()).count("conforms") > 15
+
+
+def test_what_keeps_a_child_from_its_case_is_shown(
+    allocert: Program, subjects: pathlib.Path
+) -> None:
+    once = "import os, pathlib\nfile = pathlib.Path(__file__).with_suffix('.once')\n"
+    once += "assert not file.exists(), 'only one process may load this'\nfile.touch()"
+    (subjects / "once.py").write_text(once + PLUGIN.format(made="driver.cuInit(0)", used="pass"))
+    arguments = ("once:Manager", "--python", sys.executable, "--filter", "emm/zero/after-reset")
+    ended = allocert("run", "emm", *arguments, path=[subjects])
+    assert ended.returncode == 3, ended.stdout + ended.stderr
+    assert "the case never began: " in ended.stdout
+    assert "AssertionError: only one process may load this" in ended.stdout

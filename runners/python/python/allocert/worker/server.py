@@ -156,7 +156,7 @@ class _Server:
         if self._loaded is None and self._loaded_in_child is None:
             raise RuntimeError("the harness asked for a run before it loaded a subject")
         if _DEBUG in os.environ:
-            return self._begin(body)
+            return self._begin(body, self._loaded_for(body))
         if self._loaded_in_child is not None and self._side is None:
             self._side = _prepare_side(self._loaded_in_child["interface"])
         with children_can_be_waited_for():
@@ -172,7 +172,7 @@ class _Server:
             pid = os.fork()
         if pid == 0:
             _end_with_parent()
-            return self._begin(body, (out, err))
+            return self._begin_in_child(body, (out, err))
         os.close(out[1])
         os.close(err[1])
         captures = [OutputCapture(out[0]), OutputCapture(err[0])]
@@ -183,11 +183,22 @@ class _Server:
         )
         return None
 
-    def _begin(self, body: Body, pipes: tuple[Pipe, Pipe] | None = None) -> Batch:
-        """Tells the harness which process performs the batch: this one.
+    def _begin_in_child(self, body: Body, pipes: tuple[Pipe, Pipe]) -> Batch:
+        """Begins the batch. What keeps the child from it goes to the harness with its end."""
+        try:
+            loaded = self._loaded_for(body)
+        except Refused as refused:
+            _become_child(*pipes)
+            raise SystemExit(str(refused) + "\n" + refused.body["detail"]) from None
+        except BaseException:
+            _become_child(*pipes)
+            raise
+        # What the subject printed while it was imported belongs to no case.
+        _become_child(*pipes)
+        return self._begin(body, loaded)
 
-        A child may have to load the subject itself. Raises Refused.
-        """
+    def _loaded_for(self, body: Body) -> _Loaded:
+        """The subject, on the driver of the batch. A child may have to load it. Raises Refused."""
         loaded, settings = self._loaded, body["cases"][0].get("driver") or {}
         if loaded is None:
             order = self._loaded_in_child or {}
@@ -198,9 +209,10 @@ class _Server:
             if loaded.subject.initialized_driver:
                 # A person debugs: the import did this here, and what it made depends on it.
                 loaded.driver.initialize()
-        if pipes is not None:
-            # What the subject printed while it was imported belongs to no case.
-            _become_child(*pipes)
+        return loaded
+
+    def _begin(self, body: Body, loaded: _Loaded) -> Batch:
+        """Tells the harness which process performs the batch: this one."""
         self._connection.send("child", {"batch": body["batch"], "pid": os.getpid()})
         return Batch(
             body["cases"],
