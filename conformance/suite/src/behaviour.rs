@@ -30,6 +30,9 @@ use names::Names;
 /// Facts that the worker measures of its process, which are others in each run.
 const MEASURED: &[&str] =
     &["first_damage", "growing_bytes", "growing_more_bytes", "grown_bytes", "kept_bytes"];
+/// Counts that differ from run to run, where the count is not zero: how many blocks lie well depends
+/// on the addresses that the system gave.
+const COUNTED_BY_ADDRESS: &[&str] = &["misaligned"];
 /// The titles of calls that belong to no step.
 const BEFORE_FIRST: &str = "before the first step";
 const AFTER: &str = "after the step";
@@ -298,6 +301,11 @@ fn results(names: &mut Names, outcome: &StepOutcome) -> Vec<String> {
     match &mut outcome.outcome {
         Outcome::Returned(facts) => {
             facts.retain(|name, value| !MEASURED.contains(&name.as_str()) && !is_left_over(value));
+            for name in COUNTED_BY_ADDRESS {
+                if facts.get(*name).is_some_and(|count| *count != Value::from(0)) {
+                    facts.insert((*name).into(), Value::from("some"));
+                }
+            }
         }
         // Lines of the subject's files: each edit moves them.
         Outcome::Raised(raised) => raised.traceback = Box::default(),

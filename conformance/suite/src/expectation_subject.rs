@@ -64,6 +64,9 @@ impl<'de> Visitor<'de> for OneOrSeveral {
         while let Some(one) = items.next_element()? {
             several.push(one);
         }
+        if several.is_empty() {
+            return Err(A::Error::custom("name a subject, or leave `subject` out"));
+        }
         Ok(Subjects(several))
     }
 }

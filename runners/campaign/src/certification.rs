@@ -11,12 +11,10 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use allocert_harness::{Machine, Progress};
+use allocert_harness::Progress;
 use allocert_requirements::requirement_set::{self, Requirements};
-use allocert_suite::applicability::{Applicability, applicability};
 use allocert_suite::certificate::{self, Certificate};
 use allocert_suite::exit::Exit;
-use allocert_suite::offer::{Driver, Flavor, Offer};
 use allocert_suite::report::clean;
 use allocert_suite::run_format::{self, Header, Judged, Run, Selection};
 use allocert_suite::{Catalogue, RefusalCode, Side};
@@ -28,7 +26,7 @@ use crate::run::{self, RunOptions};
 use crate::subject_file::{self, sha256_of};
 use crate::verdict_reports::Verdicts;
 use crate::workers::Workers;
-use crate::{run_file, text_file};
+use crate::{left_out, run_file, text_file};
 
 const CERTIFICATE: &str = "certificate.json";
 const RUN: &str = "run.jsonl.gz";
@@ -192,37 +190,20 @@ fn lacking(certified: &Requirements, now: &Requirements) -> String {
     }
 }
 
-/// Refuses a run in which a case was left out that the subject declares all needs of. On a real
-/// driver the number of devices is not recorded, so cases may be left out there.
+/// Refuses a run in which a case was left out that the subject declares all needs of.
 fn check_what_ran(
     path: &Path,
     catalogue: &Catalogue,
     header: &Header,
     cases: &[Judged],
 ) -> Result<(), Failure> {
-    if header.driver.kind != Driver::Sim {
-        return Ok(());
-    }
-    let offer = offer(header);
-    let left_out = cases.iter().find(|judged| {
-        judged.observation.is_none()
-            && applicability(&judged.case, catalogue, &offer) == Applicability::Run
-    });
-    match left_out {
+    match left_out::runnable(catalogue, header, cases.iter()) {
         None => Ok(()),
         Some(judged) => Err(invalid(
             path,
             &format!("the case {} was not run, and the subject can run it", clean(&judged.case.id)),
         )),
     }
-}
-
-/// What the subject of a run on the software driver had to offer.
-fn offer(header: &Header) -> Offer {
-    let subject = &header.subject;
-    let flavor = if subject.flavor == "python" { Flavor::Python } else { Flavor::Native };
-    let (host, machine) = (subject.details.get("host"), Machine::simulated());
-    Offer::of(flavor, &subject.capabilities, host, machine.driver, machine.devices)
 }
 
 /// Judges each case again. A violation stays one; any other verdict must be the certified one.

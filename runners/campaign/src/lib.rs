@@ -20,6 +20,7 @@ pub mod find_side;
 mod fixture_files;
 mod judging;
 pub mod kill_run;
+mod left_out;
 pub mod merge;
 mod output_file;
 mod partial_run;

@@ -11,7 +11,7 @@ use allocert_suite::reason::Reason;
 use allocert_suite::report::format::{self, Format};
 use allocert_suite::report::style::Palette;
 use allocert_suite::report::{self, Completeness, Report};
-use allocert_suite::run_format::{Header, Judged, Run, Selection};
+use allocert_suite::run_format::{Header, Judged, PAIR_INTERFACE, Run, Selection};
 use allocert_suite::verdict::Verdict;
 use allocert_suite::{Catalogue, RefusalCode, Side, judge};
 
@@ -21,7 +21,7 @@ use crate::output_file::{OutputFile, refuse_one_file_twice};
 use crate::run::RunOptions;
 use crate::suite::Suite;
 use crate::verdict_reports::{VerdictFiles, VerdictOptions, Verdicts, check_update};
-use crate::{case_filter, profiles, run_file};
+use crate::{case_filter, left_out, profiles, run_file};
 
 /// Reads the run at `path`, whose cases must be those that its header names.
 ///
@@ -36,6 +36,7 @@ fn read_whole(path: &Path) -> Result<(Run, Completeness), Failure> {
     let run = run_file::read(path)?;
     let suite = suite_of(path, &run.header, &run.cases)?;
     let completeness = completeness(unknown_cases(path, &run.header, &suite).as_ref());
+    check_left_out(path, &suite.catalogue, completeness, &run.header, &run.cases)?;
     Ok((run, completeness))
 }
 
@@ -98,6 +99,7 @@ fn judge_run(path: &Path, run: Run, options: &VerdictOptions) -> Result<Verdicts
     let warnings = unknown.into_iter().collect();
     let Suite { mut catalogue, cases: known, .. } = suite;
     check_update(options, header.selection.as_ref())?;
+    check_left_out(path, &catalogue, completeness, &header, &cases)?;
     header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
     let known: Vec<&PlannedCase> =
         known.iter().chain(cases.iter().map(|judged| &judged.case)).collect();
@@ -158,6 +160,10 @@ pub fn report(
 /// program, all cases that it selected must be in it: one that is missing may have failed.
 pub(crate) fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result<Suite, Failure> {
     let side = Side::by_name(&header.interface);
+    if side.is_none() && header.interface != PAIR_INTERFACE {
+        let name = report::clean(&header.interface);
+        return Err(wrong(path, &format!("allocert knows no side `{name}`; run the suite again")));
+    }
     let suite = Suite::of(side.as_slice())?;
     let (Some(side), Some(selection)) = (side, &header.selection) else { return Ok(suite) };
     if suite.hash() != header.suite {
@@ -195,6 +201,30 @@ pub(crate) fn suite_of(path: &Path, header: &Header, cases: &[Judged]) -> Result
         ))),
         None => Ok(suite),
     }
+}
+
+/// Refuses a run of this suite that calls a case not applicable which its subject can run: it may
+/// have failed.
+fn check_left_out(
+    path: &Path,
+    catalogue: &Catalogue,
+    completeness: Completeness,
+    header: &Header,
+    cases: &[Judged],
+) -> Result<(), Failure> {
+    if completeness == Completeness::Unknown {
+        return Ok(());
+    }
+    let mut catalogue = catalogue.clone();
+    choose_profile(&mut catalogue, header, None)?;
+    let mut left_out =
+        cases.iter().filter(|judged| judged.judgement.verdict.name() == "not-applicable");
+    let Some(judged) = left_out::runnable(&catalogue, header, &mut left_out) else { return Ok(()) };
+    let message = format!(
+        "the case {} is called not applicable, and the subject can run it; run the suite again",
+        report::clean(&judged.case.id)
+    );
+    Err(wrong(path, &message))
 }
 
 /// What to know of a run of which [`suite_of`] compares no cases.

@@ -693,6 +693,22 @@ fn snapshots_are_written_all_or_none() {
     assert!(Path::new(&format!("{snapshots}/emm/alloc/exact-size/size=1.snap")).exists());
 }
 
+/// The lines of a run whose conforming cases are said to be none of the profile.
+fn without_observations(lines: &[&str]) -> Vec<String> {
+    let reason = r#""verdict":{"not_applicable":{"reason":{"outside_profile":{"profile":"p"}}}}"#;
+    let cases = lines.iter().filter(|line| line.starts_with("{\"verdict\"")).count();
+    let kept = lines.iter().filter(|line| !line.starts_with("{\"observation\""));
+    let changed = kept.map(|line| match line.starts_with("{\"footer\"") {
+        true => {
+            format!(
+                "{{\"footer\":{{\"cases\":{cases},\"verdicts\":{{\"not-applicable\":{cases}}}}}}}"
+            )
+        }
+        false => line.replace("\"verdict\":\"conforms\"", reason),
+    });
+    changed.collect()
+}
+
 /// Whoever takes the failing cases out of a run file, adds one or changes what one expects gets no
 /// verdict, as long as this program has the suite that the run was made with.
 #[test]
@@ -735,6 +751,11 @@ fn a_run_file_that_is_not_what_its_header_says_is_refused() {
     refused_as(&[&[lines[0], &changed], &lines[2..]].concat(), "is not as this suite states it");
     let header = lines[0].replacen("\"shard\":\"1/2\"", "\"shard\":\"2/2\"", 1);
     refused_as(&[&[header.as_str()], &lines[1..]].concat(), "is missing");
+    let header = lines[0].replacen("\"interface\":\"emm\"", "\"interface\":\"nothing\"", 1);
+    refused_as(&[&[header.as_str()], &lines[1..]].concat(), "allocert knows no side `nothing`");
+    let left_out = without_observations(&lines);
+    let left_out: Vec<&str> = left_out.iter().map(String::as_str).collect();
+    refused_as(&left_out, " is called not applicable, and the subject can run it");
     // Another suite has other cases. The report says that they were not compared.
     let (before, after) = lines[0].split_once("\"suite\":\"").expect("the header has the suite");
     let header = format!("{before}\"suite\":\"x{}", &after[1..]);

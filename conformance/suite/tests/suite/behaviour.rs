@@ -145,6 +145,17 @@ fn other_result() -> Recorder {
         .rest()
 }
 
+/// How many blocks lie well by luck differs from run to run; that none lies badly does not.
+#[test]
+fn of_blocks_that_lie_badly_only_whether_there_are_any_is_kept() {
+    let counted = |count: u32| {
+        let facts = json!({"misaligned": count});
+        behaviour(start().step(&[alloc(A, 1 << 20)], facts).rest())
+    };
+    assert_eq!(counted(142), counted(128));
+    assert_ne!(counted(1), counted(0));
+}
+
 #[test]
 fn changes_are_shown_with_the_requirement_of_the_step() {
     let named = |recorder: Recorder, case: &str| {

@@ -413,3 +413,11 @@ fn a_file_without_a_subject_is_about_each() {
     let file = file.unwrap_or_else(|refusal| panic!("{refusal}"));
     assert!(file.check_subject(&text, "mine").is_ok() && !text.contains("subject"));
 }
+
+#[test]
+fn a_list_of_no_subjects_is_refused() {
+    let text = LISTED.replace("subject: mine", "subject: []");
+    let refusal = ExpectationFile::read("expect.yaml", &text, &catalogue()).expect_err("no list");
+    assert_eq!(refusal.line, 1);
+    assert!(refusal.message.contains("name a subject, or leave `subject` out"), "{refusal}");
+}
