@@ -30,8 +30,8 @@ use names::Names;
 /// Facts that the worker measures of its process, which are others in each run.
 const MEASURED: &[&str] =
     &["first_damage", "growing_bytes", "growing_more_bytes", "grown_bytes", "kept_bytes"];
-/// Counts that differ from run to run, where the count is not zero: how many blocks lie well depends
-/// on the addresses that the system gave.
+/// Counts that differ from run to run, where they are not zero: how many blocks lie well depends on
+/// the addresses that the system gave.
 const COUNTED_BY_ADDRESS: &[&str] = &["misaligned"];
 /// The titles of calls that belong to no step.
 const BEFORE_FIRST: &str = "before the first step";
