@@ -399,7 +399,8 @@ impl From<ReportFormat> for Format {
 pub(crate) struct Snapshot {
     /// What `allocert run --out` wrote
     pub(crate) run: PathBuf,
-    /// The folder for the snapshots, a file a case; those of cases that the run has not are removed
+    /// The folder for the snapshots, a file a case. A run of the whole suite removes those of other
+    /// cases, a run of a part leaves them
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: PathBuf,
 }
