@@ -42,6 +42,13 @@ impl Repeats {
         }
     }
 
+    /// The repeats of these cases and of other cases that were run as often.
+    #[must_use]
+    pub fn join(mut self, of_others: Self) -> Self {
+        self.verdicts.extend(of_others.verdicts);
+        self
+    }
+
     /// The cases that had several verdicts, those that failed most often first.
     #[must_use]
     pub fn flaky(&self) -> Vec<Flaky<'_>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use allocert_suite::report::clean;
-use allocert_suite::run_format::{self, Header, Judged, Run};
+use allocert_suite::run_format::{self, Header, Judged, Repeats, Run};
 
 use crate::case_filter::Shard;
 use crate::failure::Failure;
@@ -18,6 +18,8 @@ struct Part {
     shard: Shard,
     header: Header,
     cases: Vec<Judged>,
+    /// Of a run with `--repeat`.
+    repeats: Option<Repeats>,
 }
 
 /// Reads the runs of all shards and writes them as one run. Gives the number of its cases.
@@ -38,25 +40,26 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<usize, Failure> {
     let mut header = whole(&first.header);
     header.started_unix_ms = parts.iter().filter_map(|part| part.header.started_unix_ms).min();
     refuse_repeated_cases(&parts)?;
+    let repeats = parts.iter_mut().filter_map(|part| part.repeats.take()).reduce(Repeats::join);
     let cases = interleave(parts.iter_mut().map(|part| std::mem::take(&mut part.cases)).collect());
     OutputFile::create_run(out)?.write_run(&Contents {
         header: &header,
         judged: &cases,
         spool: None,
-        repeats: None,
+        repeats: repeats.as_ref(),
     })?;
     Ok(cases.len())
 }
 
 fn read(path: &Path) -> Result<Part, Failure> {
-    let Run { header, cases, .. } = run_file::read(path)?;
+    let Run { header, cases, footer } = run_file::read(path)?;
     suite_of(path, &header, &cases)?;
     let selection = header.selection.clone().unwrap_or_default();
     let Some(shard) = shard(path, &selection)? else {
         let message = "it is no part of a run: it was made without --shard";
         return Err(wrong(path, message));
     };
-    Ok(Part { path: path.to_owned(), shard, header, cases })
+    Ok(Part { path: path.to_owned(), shard, header, cases, repeats: footer.repeats })
 }
 
 /// The parts by the number of their shard, each exactly once and all of one run.
@@ -94,7 +97,9 @@ fn check_same_run(first: &Part, part: &Part) -> Result<(), Failure> {
     }
     let comparable = |header: &Header| Header { started_unix_ms: None, ..whole(header) };
     let (ours, theirs) = (comparable(&first.header), comparable(&part.header));
-    match run_format::differing_field(&ours, &theirs) {
+    let times = |part: &Part| part.repeats.as_ref().map(|repeats| repeats.count);
+    let other_count = (times(first) != times(part)).then(|| "--repeat".to_owned());
+    match run_format::differing_field(&ours, &theirs).or(other_count) {
         None => Ok(()),
         Some(field) => {
             let message = format!(

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use rstest::rstest;
 
+mod unsteady;
+
 /// Exit code, standard output and standard error.
 fn told(arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allocert"));
@@ -34,6 +36,12 @@ static RUNS: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     run("other-filter.jsonl", "reference", "emm/zero/*", &["--shard", "2/3"]);
     let profile = ["--shard", "2/3", "--profile", "nbep7"];
     run("other-profile.jsonl", "reference", filter, &profile);
+    let twice = |name: &str, shard: &str| {
+        run(name, "reference", filter, &["--shard", shard, "--repeat", "2"]);
+    };
+    twice("other-repeat.jsonl", "2/3");
+    twice("repeated-3.jsonl", "3/3");
+    run("thrice-1.jsonl", "reference", filter, &["--shard", "1/3", "--repeat", "3"]);
     let text = fs::read_to_string(folder.path().join("1.jsonl")).expect("written");
     let lines: Vec<&str> = text.lines().collect();
     let end = lines.iter().position(|line| line.starts_with("{\"verdict\"")).expect("a verdict");
@@ -99,6 +107,14 @@ fn a_merged_run_is_judged_like_one_that_was_not_divided() {
     &["2.jsonl.gz", "3.jsonl", "other-suite.jsonl"],
     "other-suite.jsonl: its `suite` is not that of "
 )]
+#[case::repeat(
+    &["1.jsonl", "other-repeat.jsonl", "3.jsonl"],
+    "other-repeat.jsonl: its `--repeat` is not that of "
+)]
+#[case::repeat_count(
+    &["thrice-1.jsonl", "other-repeat.jsonl", "repeated-3.jsonl"],
+    "other-repeat.jsonl: its `--repeat` is not that of "
+)]
 #[case::case_twice(&["case-twice.jsonl", "2.jsonl.gz", "3.jsonl"], " is there twice; ")]
 fn what_is_not_every_shard_of_one_run_is_refused(#[case] runs: &[&str], #[case] reason: &str) {
     let out = tempfile::NamedTempFile::new().expect("a temporary file");
@@ -122,4 +138,38 @@ fn a_shard_is_not_overwritten() {
     assert_eq!(code, Some(2));
     assert!(words.contains("it is given twice, or it is also read"), "{words}");
     assert_eq!(fs::read(path("1.jsonl")).expect("read"), before);
+}
+
+/// A case that fails in some repeats is flaky in the joined run as in that of its shard.
+#[test]
+fn the_repeats_of_all_shards_are_joined() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let name = |file: &str| folder.path().join(file).display().to_string();
+    let shards = [name("1.jsonl"), name("2.jsonl")];
+    for (index, out) in shards.iter().enumerate() {
+        let shard = format!("{}/2", index + 1);
+        let mut command = unsteady::run_of("unsteady");
+        command.args(["--filter", "place/alloc/keeps-bytes/**", "--jobs", "1", "--repeat", "8"]);
+        command.args(["--shard", &shard, "--out", out]);
+        command.env("UNSTEADY_COUNTER", name(&format!("counter-{index}")));
+        assert!(command.output().expect("it starts").status.code() < Some(2));
+    }
+    let out = name("merged.jsonl");
+    let (code, _, words) = told(&["merge", &shards[0], &shards[1], "--out", &out]);
+    assert_eq!((code, words.as_str()), (Some(0), ""));
+    let repeats = |run: &String| {
+        let text = fs::read_to_string(run).expect("a run file");
+        let footer = text.lines().last().expect("a footer");
+        let footer: serde_json::Value = serde_json::from_str(footer).expect("JSON");
+        footer["footer"]["repeats"].clone()
+    };
+    let (joined, parts) = (repeats(&out), [repeats(&shards[0]), repeats(&shards[1])]);
+    assert_eq!(joined["count"], 8);
+    let verdicts = |repeats: &serde_json::Value| {
+        repeats["verdicts"].as_object().expect("the verdicts by case").clone()
+    };
+    let all = parts.iter().flat_map(verdicts).collect::<serde_json::Map<_, _>>();
+    assert_eq!(verdicts(&joined), all);
+    let judged = told(&["judge", &out]).1;
+    assert!(judged.contains("\n8 repeats: ") && !judged.contains(" 0 of "), "{judged}");
 }
