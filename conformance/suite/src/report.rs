@@ -35,6 +35,7 @@ mod table;
 pub mod tap;
 pub mod terminal;
 pub mod trace;
+mod unrun;
 pub mod variant_runs;
 mod verdict_counts;
 

@@ -1,9 +1,11 @@
-//! Workflow commands of GitHub Actions: an annotation for each cause. GitHub shows ten errors and
+//! Workflow commands of GitHub Actions: an annotation for each cause, and for each other reason why
+//! the run fails. GitHub shows ten errors and
 //! ten warnings of a step, so the rest is one line.
 
 use allocert_requirements::Level;
 
 use crate::causes::{Cause, Found, causes};
+use crate::report::unrun::{Failure, failures};
 use crate::report::{Report, clean, outcome};
 
 /// How many annotations of one kind GitHub shows of a step.
@@ -19,8 +21,13 @@ pub fn render(report: &Report<'_>) -> String {
             let is_must = cause.first().finding.level == Level::Must;
             !cause.is_listed() && is_must == level.is_some()
         };
-        let all: Vec<&Cause<'_>> = causes.iter().filter(meant).collect();
-        lines.extend(all.iter().take(SHOWN).map(|cause| annotation(command, report, cause)));
+        let of_causes = causes.iter().filter(meant);
+        let mut all: Vec<String> =
+            of_causes.map(|cause| annotation(command, report, cause)).collect();
+        if level.is_some() {
+            all.extend(failures(report).iter().map(|failure| of_failure(report, failure)));
+        }
+        lines.extend(all.iter().take(SHOWN).cloned());
         if all.len() > SHOWN {
             lines.push(format!("{} more, in the run file", all.len() - SHOWN));
         }
@@ -41,6 +48,11 @@ fn annotation(command: &str, report: &Report<'_>, cause: &Cause<'_>) -> String {
         property(&format!("{} violates {}", report.header.interface, finding.requirement)),
         data(&text.join("\n"))
     )
+}
+
+fn of_failure(report: &Report<'_>, failure: &Failure) -> String {
+    let title = format!("the run of {} fails", report.header.interface);
+    format!("::error title={}::{}", property(&title), data(&failure.text))
 }
 
 /// A text after `::`.

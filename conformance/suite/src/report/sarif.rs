@@ -1,5 +1,6 @@
 //! SARIF 2.1.0: a rule for each requirement, a result for each cause. A cause stands at its first
-//! finding; the other cases that show it are related locations.
+//! finding; the other cases that show it are related locations. What else makes the run fail is a
+//! notification.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::causes::{Cause, Found, causes};
 use crate::exit::Exit;
+use crate::report::unrun::{Failure, failures};
 use crate::report::{Report, clean, outcome};
 use crate::verdict::Place;
 
@@ -48,12 +50,20 @@ pub fn render(report: &Report<'_>) -> String {
             "invocations": [{
                 "executionSuccessful": exit != Exit::Harness,
                 "exitCode": exit.code(),
+                "toolExecutionNotifications":
+                    failures(report).iter().map(notification).collect::<Vec<_>>(),
             }],
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],
     });
     super::json_text(&document)
+}
+
+/// Its level says whether the analysis is complete, as SARIF 2.1.0, 3.58.6 defines levels.
+fn notification(failure: &Failure) -> Value {
+    let level = if failure.is_incomplete { "error" } else { "warning" };
+    json!({"level": level, "message": {"text": failure.text}})
 }
 
 fn level(level: Level) -> &'static str {

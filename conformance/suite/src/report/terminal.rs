@@ -13,6 +13,7 @@ use crate::nouns::Need;
 use crate::observation::Ending;
 use crate::report::style::Palette;
 use crate::report::table::align;
+use crate::report::unrun::{by_reason, some, unknown_cases};
 use crate::report::{Report, call, clean, outcome, repeats, verdict_counts};
 use crate::run_format::Judged;
 use crate::verdict::{Finding, Verdict};
@@ -171,24 +172,7 @@ fn row(name: &str, counts: &BTreeMap<&str, u64>, used: &[&str]) -> Vec<String> {
 
 /// Every case that says nothing about the subject, by reason.
 fn unrun(out: &mut String, report: &Report<'_>, detail: Detail, palette: Palette) {
-    let mut reasons: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
-    for judged in report.cases {
-        let text = match &judged.judgement.verdict {
-            Verdict::NotApplicable { reason } => reason.to_string(),
-            Verdict::NotObserved { reason } => match &judged.judgement.expected_because {
-                Some(listed) => format!("{reason}; listed: {listed}"),
-                None => reason.to_string(),
-            },
-            Verdict::Unusable { message }
-            | Verdict::HarnessError { message }
-            | Verdict::UnexpectedConformance { message } => message.clone(),
-            Verdict::Conforms | Verdict::Violates | Verdict::ExpectedViolation => continue,
-        };
-        reasons
-            .entry((judged.judgement.verdict.name(), clean(&text)))
-            .or_default()
-            .push(&judged.case.id);
-    }
+    let reasons = by_reason(report.cases);
     if !reasons.is_empty() {
         line!(out);
     }
@@ -440,11 +424,7 @@ fn not_observed(report: &Report<'_>) -> String {
     let judgements = report.cases.iter().map(|judged| &judged.judgement);
     let count = judgements.filter(|one| one.is_unseen() && one.fails_the_run()).count();
     if count == 0 {
-        let made_by = clean(&report.header.allocert);
-        return format!(
-            "no violation, but whether all cases are here is not known: use allocert {made_by}, or \
-             give --allow-not-observed"
-        );
+        return format!("no violation, but {}", unknown_cases(report));
     }
     let cases = if count == 1 { "1 case was".to_owned() } else { format!("{count} cases were") };
     format!(
@@ -481,14 +461,4 @@ fn sweep(out: &mut String, report: &Report<'_>, palette: Palette) {
         more.push_str(&format!("; {} more left out", swept.len() - ran.len()));
     }
     line!(out, "fault sweep: {} injections, {survived} survived, {findings}{more}", ran.len());
-}
-
-/// The first case and how many more there are.
-fn some(cases: &[&str]) -> String {
-    match cases {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first, second] => format!("{first}, {second}"),
-        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
-    }
 }

@@ -119,6 +119,63 @@ fn the_last_line_agrees_with_the_exit_code(#[case] verdict: Verdict, #[case] las
     assert_eq!(shown.trim_end().lines().last(), Some(last), "{shown}");
 }
 
+/// A run that fails without a violation says why in the formats of GitHub.
+#[rstest]
+#[case::stale(
+    Verdict::UnexpectedConformance { message: "no longer".to_owned() },
+    "unexpected-conformance: no longer",
+    "warning"
+)]
+#[case::late(
+    Verdict::NotObserved { reason: Reason::OutOfTime { limit_s: 1 } },
+    "not-observed: not run, because the run was longer than --max-time 1",
+    "error"
+)]
+#[case::broken(
+    Verdict::HarnessError { message: "a,\nb%".to_owned() },
+    "harness-error: a,\\nb%",
+    "error"
+)]
+fn a_run_that_fails_without_a_violation_says_why(
+    #[case] verdict: Verdict,
+    #[case] words: &str,
+    #[case] level: &str,
+) {
+    let mut cases = run();
+    cases.truncate(1);
+    assert_eq!(rendered(&cases, Format::Github), "");
+    assert_eq!(notifications(&cases), json!([]));
+    cases.push(cases[0].clone());
+    cases[1].judgement.verdict = verdict;
+    let text = format!("{words}\nin emm/alloc/size/size:64");
+    let annotation = text.replace('%', "%25").replace('\n', "%0A");
+    let annotation = format!("::error title=the run of emm fails::{annotation}\n");
+    assert_eq!(rendered(&cases, Format::Github), annotation);
+    assert_eq!(notifications(&cases), json!([{"level": level, "message": {"text": text}}]));
+}
+
+/// A run of cases that do not apply, or of another suite, has no case to name.
+#[test]
+fn a_run_that_fails_by_no_case_says_why() {
+    let (fine, unrun) = (run().swap_remove(0), run().swap_remove(6));
+    let nothing = "::error title=the run of emm fails::nothing ran\n";
+    assert_eq!(rendered(&[unrun], Format::Github), nothing);
+    let shown = |completeness| {
+        let render =
+            |one: &Report<'_>| rendered_as(Format::Github, &Report { completeness, ..*one });
+        report(std::slice::from_ref(&fine), render)
+    };
+    let unknown = "::error title=the run of emm fails::whether all cases are here is not known: ";
+    assert!(shown(Completeness::Unknown).starts_with(unknown));
+    assert_eq!(shown(Completeness::Allowed), "");
+}
+
+fn notifications(cases: &[Judged]) -> serde_json::Value {
+    let document: serde_json::Value =
+        serde_json::from_str(&rendered(cases, Format::Sarif)).expect("JSON");
+    document["runs"][0]["invocations"][0]["toolExecutionNotifications"].clone()
+}
+
 /// Every report says where an exception passed, in characters that do no harm.
 #[test]
 fn reports_show_the_traceback_of_a_finding() {
