@@ -16,8 +16,10 @@ use crate::terminal;
 pub(crate) fn new(language: Language, folder: &Path) -> Result<ExitCode, Failure> {
     refuse_a_folder_in_use(folder)?;
     let files = files(language);
-    for file in &files {
-        write(folder, file)?;
+    let was_there = folder.exists();
+    if let Err(failure) = files.iter().try_for_each(|file| write(folder, file)) {
+        remove(folder, &files, was_there);
+        return Err(failure);
     }
     let mut text = String::new();
     for (path, _) in &files {
@@ -60,4 +62,18 @@ fn write(folder: &Path, (path, text): &Template) -> Result<(), Failure> {
         let message = format!("cannot write {}: {error}", file.display());
         Failure::refused(RefusalCode::UnusableProjectFolder, message)
     })
+}
+
+/// Takes back a project that could not be written whole, so that the next try finds no folder in
+/// use. What cannot be removed stays: the failure to write is what the user has to know.
+fn remove(folder: &Path, files: &[Template], was_there: bool) {
+    for (path, _) in files {
+        let _not_written = fs::remove_file(folder.join(path));
+        for inner in Path::new(path).ancestors().skip(1).filter(|one| !one.as_os_str().is_empty()) {
+            let _not_empty = fs::remove_dir(folder.join(inner));
+        }
+    }
+    if !was_there {
+        let _not_empty = fs::remove_dir(folder);
+    }
 }

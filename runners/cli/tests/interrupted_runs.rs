@@ -227,6 +227,27 @@ fn a_run_file_without_lines_ends() {
     assert!(words.contains("/dev/zero:1: ") && words.contains("longer than 256 MiB"), "{words}");
 }
 
+/// A project that was written in part would be refused by the next try as a folder in use.
+#[rstest]
+#[case::new_folder(false)]
+#[case::empty_folder(true)]
+fn a_full_disk_leaves_no_part_of_a_new_project(#[case] is_there: bool) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let project = path(&folder, "project");
+    if is_there {
+        fs::create_dir(&project).expect("a folder");
+    }
+    let program = env!("CARGO_BIN_EXE_allocert");
+    let command = format!("ulimit -f 4; trap '' XFSZ; exec {program} new c {project}");
+    let ended = Command::new("bash").args(["-c", &command]).output().expect("bash");
+    let words = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{words}");
+    assert!(words.contains(": cannot write ") && words.contains("File too large"), "{words}");
+    let left = fs::read_dir(&project).map(Iterator::count).ok();
+    assert_eq!(left, is_there.then_some(0));
+    assert_eq!(allocert(&["new", "c", &project]).status.code(), Some(0));
+}
+
 /// A limit on the size of files ends writing as a full disk does, with another word for it.
 #[test]
 fn a_full_disk_leaves_what_was_there_and_what_was_observed_before() {
