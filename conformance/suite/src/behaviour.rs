@@ -302,7 +302,7 @@ fn results(names: &mut Names, outcome: &StepOutcome) -> Vec<String> {
         Outcome::Returned(facts) => {
             facts.retain(|name, value| !MEASURED.contains(&name.as_str()) && !is_left_over(value));
             for name in COUNTED_BY_ADDRESS {
-                if facts.get(*name).is_some_and(|count| *count != Value::from(0)) {
+                if facts.get(*name).is_some_and(|count| count != 0) {
                     facts.insert((*name).into(), Value::from("some"));
                 }
             }
