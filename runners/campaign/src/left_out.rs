@@ -8,7 +8,7 @@ use allocert_suite::run_format::{Header, Judged};
 
 /// The first of the cases that was not run, and that the subject of the header can run. `catalogue`
 /// has the profile of the run. On a real driver the number of devices is not recorded, so cases may
-/// be left out there.
+/// be left out there, and a fault sweep leaves out most of what it could inject.
 pub(crate) fn runnable<'r>(
     catalogue: &Catalogue,
     header: &Header,
@@ -20,6 +20,7 @@ pub(crate) fn runnable<'r>(
     let offer = offer(header);
     cases.find(|judged| {
         judged.observation.is_none()
+            && !judged.case.is_swept()
             && applicability(&judged.case, catalogue, &offer) == Applicability::Run
     })
 }
