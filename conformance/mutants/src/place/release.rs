@@ -17,6 +17,7 @@ export_place_mutants! {
     mutant_place_release_says_total => SaysTotal,
     mutant_place_release_takes_off_used => TakesOffUsed,
     mutant_place_release_clears_second => ClearsSecond,
+    mutant_place_release_clears_behind_large => ClearsBehindLarge,
     mutant_place_release_says_live => SaysLive,
     mutant_place_release_says_nothing => SaysNothing,
     mutant_place_release_says_requested => SaysRequested,
@@ -47,6 +48,19 @@ fn clear(place: Place, address: usize) -> Answer {
     // SAFETY: a live block of the host, of a granule or more.
     unsafe { block.write_bytes(0, 16) };
     Ok(())
+}
+
+/// Clears the live blocks if a large block is idle.
+struct ClearsBehindLarge;
+
+const LARGE_BYTES: usize = 4 << 20;
+
+impl Mutation for ClearsBehindLarge {
+    fn release(base: &Base, place: Place) -> Answer<usize> {
+        let has_large =
+            base.with(place, |region| region.idle.iter().any(|(_, idle)| *idle >= LARGE_BYTES));
+        if has_large { ClearsLive::release(base, place) } else { base.release(place) }
+    }
 }
 
 /// Clears the block of the last request if the one before it was freed.
