@@ -117,11 +117,33 @@ extern "C" fn mutant_torch_free_as_power_of_two(
     stream: *mut c_void,
 ) {
     mutant_torch_free(pointer, size, device, stream);
-    let wrong = size.unsigned_abs().next_power_of_two();
+    keep_as(pointer, device, size.unsigned_abs().next_power_of_two());
+}
+
+/// The smallest size that [`mutant_torch_free_as_twice_as_large`] keeps wrongly.
+const LEAST_KEPT_WRONGLY: usize = 4096;
+
+/// Keeps a block whose size is a power of two for requests of twice that size.
+#[unsafe(no_mangle)]
+extern "C" fn mutant_torch_free_as_twice_as_large(
+    pointer: *mut c_void,
+    size: isize,
+    device: i32,
+    stream: *mut c_void,
+) {
+    mutant_torch_free(pointer, size, device, stream);
+    let size_bytes = size.unsigned_abs();
+    if size_bytes >= LEAST_KEPT_WRONGLY && size_bytes.is_power_of_two() {
+        keep_as(pointer, device, size_bytes * 2);
+    }
+}
+
+/// Keeps a freed block for requests of another size.
+fn keep_as(pointer: *mut c_void, device: i32, wrong_bytes: usize) {
     BASE.with(Place::cuda(device), |region| {
         let kept = region.idle.iter_mut().find(|(address, _)| *address == pointer.addr());
         if let Some((_, size_bytes)) = kept {
-            *size_bytes = wrong;
+            *size_bytes = wrong_bytes;
         }
     });
 }
