@@ -26,6 +26,7 @@ export_place_mutants! {
     mutant_place_pinned_size_in_32_bits => PinnedSizeIn32Bits,
     mutant_place_rounds_down => RoundsDown,
     mutant_place_idle_shrinks => IdleShrinks,
+    mutant_place_merges_idle => MergesIdle,
 }
 
 /// Breaks nothing.
@@ -180,6 +181,35 @@ impl Mutation for IdleShrinks {
             }
         });
         base.alloc(place, size_bytes)
+    }
+}
+
+/// Serves a request from two idle blocks of a device, one behind the other, as if they were one.
+struct MergesIdle;
+
+/// The smallest request that is served so.
+const LEAST_MERGED_BYTES: usize = 8 << 20;
+
+impl Mutation for MergesIdle {
+    fn alloc(base: &Base, place: Place, size_bytes: usize) -> Answer<usize> {
+        let wanted = rounded(size_bytes)?;
+        if place.kind == CUDA && wanted >= LEAST_MERGED_BYTES {
+            base.with(place, |region| merge(&mut region.idle, wanted));
+        }
+        base.alloc(place, size_bytes)
+    }
+}
+
+/// Makes one idle block of `wanted` bytes of two neighbours, if there are such.
+fn merge(idle: &mut Vec<(usize, usize)>, wanted: usize) {
+    idle.sort_unstable();
+    let neighbours = idle.windows(2).position(|pair| {
+        let [(address, first), (next, second)] = pair else { return false };
+        address + first == *next && first + second == wanted
+    });
+    if let Some(index) = neighbours {
+        idle.remove(index + 1);
+        idle[index].1 = wanted;
     }
 }
 
