@@ -99,8 +99,9 @@ fn judge_run(path: &Path, run: Run, options: &VerdictOptions) -> Result<Verdicts
     let warnings = unknown.into_iter().collect();
     let Suite { mut catalogue, cases: known, .. } = suite;
     check_update(options, header.selection.as_ref())?;
+    let profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
     check_left_out(path, &catalogue, completeness, &header, &cases)?;
-    header.profile = choose_profile(&mut catalogue, &header, options.profile.as_deref())?;
+    header.profile = profile;
     let known: Vec<&PlannedCase> =
         known.iter().chain(cases.iter().map(|judged| &judged.case)).collect();
     let subject = &header.subject.argument;
