@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::run_format::ABI;
@@ -59,11 +60,8 @@ impl<'de> Visitor<'de> for OneOrSeveral {
         Ok(Subjects(vec![one.to_owned()]))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Subjects, A::Error> {
-        let mut several = Vec::new();
-        while let Some(one) = items.next_element()? {
-            several.push(one);
-        }
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Subjects, A::Error> {
+        let several = Vec::deserialize(SeqAccessDeserializer::new(items))?;
         if several.is_empty() {
             return Err(A::Error::custom("name a subject, or leave `subject` out"));
         }

@@ -154,11 +154,14 @@ impl KillRun {
         let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
         let mut turns: Vec<(u8, usize, &PlannedCase)> = Vec::new();
         for case in self.selection.suite.cases_of(side) {
-            let rank = match () {
-                () if mutant.found_in.contains(&case.id) => 0,
-                () if states(case) => 1,
-                () if performs(case) => 2,
-                () => 3,
+            let rank = if mutant.found_in.contains(&case.id) {
+                0
+            } else if states(case) {
+                1
+            } else if performs(case) {
+                2
+            } else {
+                3
             };
             let turn = groups.entry(case.group()).or_default();
             turns.push((rank, *turn, case));

@@ -218,9 +218,10 @@ fn check_left_out(
     }
     let mut catalogue = catalogue.clone();
     choose_profile(&mut catalogue, header, None)?;
-    let mut left_out =
-        cases.iter().filter(|judged| judged.judgement.verdict.name() == "not-applicable");
-    let Some(judged) = left_out::runnable(&catalogue, header, &mut left_out) else { return Ok(()) };
+    let not_applicable =
+        |judged: &&Judged| matches!(judged.judgement.verdict, Verdict::NotApplicable { .. });
+    let cases = cases.iter().filter(not_applicable);
+    let Some(judged) = left_out::runnable(&catalogue, header, cases) else { return Ok(()) };
     let message = format!(
         "the case {} is called not applicable, and the subject can run it; run the suite again",
         report::clean(&judged.case.id)

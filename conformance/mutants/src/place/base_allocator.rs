@@ -66,8 +66,7 @@ impl Base {
                     system_memory::take(place, size_bytes)
                 })?,
             };
-            region.live.insert(address, size_bytes);
-            region.used_bytes += size_bytes;
+            region.give_out(address, size_bytes);
             Ok(address)
         })
     }
@@ -97,6 +96,12 @@ impl Base {
 }
 
 impl Region {
+    /// Counts memory as a live block.
+    pub(crate) fn give_out(&mut self, address: usize, size_bytes: usize) {
+        self.live.insert(address, size_bytes);
+        self.used_bytes += size_bytes;
+    }
+
     /// Gives all freed blocks back to the system; how many bytes they were.
     fn give_idle(&mut self, place: Place) -> Answer<usize> {
         let mut given_bytes = 0;

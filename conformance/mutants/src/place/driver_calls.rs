@@ -127,10 +127,7 @@ impl Mutation for RetainsForEachCall {
         driver.ctx_pop_current().map_err(failed)?;
         driver.primary_ctx_release(place.device).map_err(failed)?;
         let address = address.map_err(failed)? as usize;
-        base.with(place, |region| {
-            region.live.insert(address, rounded_bytes);
-            region.used_bytes += rounded_bytes;
-        });
+        base.with(place, |region| region.give_out(address, rounded_bytes));
         Ok(address)
     }
 

@@ -106,10 +106,7 @@ impl Mutation for OomKeepsIdle {
             return base.alloc(place, size_bytes);
         }
         let address = system_memory::take(place, wanted)?;
-        base.with(place, |region| {
-            region.live.insert(address, wanted);
-            region.used_bytes += wanted;
-        });
+        base.with(place, |region| region.give_out(address, wanted));
         Ok(address)
     }
 }

@@ -85,10 +85,7 @@ impl Mutation for AlwaysDevice0 {
         let first = Place::cuda(0);
         let size = base.with(first, |region| region.live.remove(&address)).unwrap_or_default();
         base.with(first, |region| region.used_bytes -= size);
-        base.with(place, |region| {
-            region.live.insert(address, size);
-            region.used_bytes += size;
-        });
+        base.with(place, |region| region.give_out(address, size));
         Ok(address)
     }
 }
@@ -186,10 +183,7 @@ fn take_in_current(base: &Base, place: Place, size_bytes: usize) -> Answer<usize
     let address = system_memory::driver()?
         .mem_alloc(size as u64)
         .map_err(|error| system_memory::driver_failure(&error))? as usize;
-    base.with(place, |region| {
-        region.live.insert(address, size);
-        region.used_bytes += size;
-    });
+    base.with(place, |region| region.give_out(address, size));
     Ok(address)
 }
 

@@ -1,6 +1,5 @@
 //! Workflow commands of GitHub Actions: an annotation for each cause, and for each other reason why
-//! the run fails. GitHub shows ten errors and
-//! ten warnings of a step, so the rest is one line.
+//! the run fails. GitHub shows ten errors and ten warnings of a step, so the rest is one line.
 
 use allocert_requirements::Level;
 

@@ -176,8 +176,8 @@ pub enum Operation {
         /// `realloc` grows a block of half the size, and cuts it to half again.
         by: Function,
         size: u64,
-        /// How many blocks are alive at a time. One goes for each that comes, in random order, and
-        /// all of them go after each two times as many rounds.
+        /// How many blocks are alive at a time. Beyond that each new block frees another one, drawn
+        /// at random, and every `2 * hold` rounds all blocks are freed.
         #[serde(default = "one")]
         hold: u64,
     },

@@ -188,13 +188,11 @@ class _Server:
         try:
             loaded = self._loaded_for(body)
         except Refused as refused:
-            _become_child(*pipes)
             raise SystemExit(str(refused) + "\n" + refused.body["detail"]) from None
-        except BaseException:
+        finally:
+            # What the subject printed while it was imported belongs to no case. An error that
+            # Python prints at the end of this process does.
             _become_child(*pipes)
-            raise
-        # What the subject printed while it was imported belongs to no case.
-        _become_child(*pipes)
         return self._begin(body, loaded)
 
     def _loaded_for(self, body: Body) -> _Loaded:
